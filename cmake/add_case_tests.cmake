@@ -1,0 +1,19 @@
+# add_case_tests(TARGET SOURCE... [LINK library...] [LABEL label])
+# A Catch2 program whose every case is a ctest entry of its own, named "TARGET: case".
+include(Catch)
+
+function(add_case_tests target)
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "LABEL" "LINK" ${ARGN})
+  add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PRIVATE workshop_options Catch2::Catch2WithMain ${arg_LINK})
+  if(NOT arg_LABEL)
+    set(arg_LABEL cpu)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY WORKSHOP_TEST_PROGRAMS ${target})
+  # A test that finds no GPU prints this line and stops: skipped, never passed.
+  catch_discover_tests(${target} TEST_PREFIX "${target}: " PROPERTIES
+    LABELS ${arg_LABEL} SKIP_REGULAR_EXPRESSION "skipped: no GPU" TIMEOUT 300)
+endfunction()

@@ -1,0 +1,11 @@
+# cmake -DSOURCE=... -DFOLDER=... -P write_commit.cmake
+# Writes FOLDER/build_info.cpp from FOLDER/build_info.cpp.in, only if it changes.
+set(WORKSHOP_COMMIT "")
+if(EXISTS ${SOURCE}/.git)  # not the commit of another repository around an unpacked archive
+  execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
+                  OUTPUT_VARIABLE WORKSHOP_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT WORKSHOP_COMMIT)
+  set(WORKSHOP_COMMIT unknown)
+endif()
+configure_file(${FOLDER}/build_info.cpp.in ${FOLDER}/build_info.cpp @ONLY)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// From a type and a head dimension known at run time to the template arguments of a kernel.
+#pragma once
+
+#include "common/attention/problem.hpp"
+
+namespace workshop {
+
+/// Calls `run.template operator()<Element, kHeadDim>()`, one of the 2 x 3 combinations of the
+/// contract. The problem has been checked before (`require_promised`).
+template <typename Run>
+void dispatch(const AttentionProblem& problem, const Run& run) {
+  const auto with_type = [&]<typename Element>() {
+    switch (problem.head_dim()) {
+      case 16:
+        return run.template operator()<Element, 16>();
+      case 32:
+        return run.template operator()<Element, 32>();
+      case 64:
+        return run.template operator()<Element, 64>();
+    }
+  };
+  if (problem.type == ElementType::fp16) {
+    with_type.template operator()<Half>();
+  } else {
+    with_type.template operator()<BFloat16>();
+  }
+}
+
+}  // namespace workshop

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The CPU side of common/device/device.hpp.
+#include "common/device/device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "common/device/cpu/cpu_device.hpp"
+#include "common/device/cpu/fiber.hpp"
+
+namespace simt {
+namespace {
+
+constexpr std::size_t kGuardBytes = 64;
+constexpr std::align_val_t kAlignment{64};
+constexpr std::byte kGuard{0xcb};
+
+bool is_guard(const std::byte* begin) {
+  return std::all_of(begin, begin + kGuardBytes, [](std::byte b) { return b == kGuard; });
+}
+
+}  // namespace
+
+DeviceKind device_kind() { return DeviceKind::cpu; }
+
+DeviceInfo device_info() {
+  const cpu::Settings& settings = cpu::settings();
+  const int workers =
+      settings.workers > 0 ? settings.workers : int(std::thread::hardware_concurrency());
+  return {DeviceKind::cpu, "CPU device",
+          fmt::format("fibers: {}; workers: {}; schedule: {}", cpu::Fiber::implementation(),
+                      std::max(workers, 1),
+                      settings.schedule == cpu::Schedule::forward ? "forward" : "reverse")};
+}
+
+void synchronize(Stream) {}  // a launch returns when its last block is done
+
+double time_ms(const std::function<void()>& launch, Stream stream) {
+  const auto start = std::chrono::steady_clock::now();
+  launch();
+  synchronize(stream);
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  return elapsed.count();
+}
+
+Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+  const std::size_t with_guards = bytes + 2 * kGuardBytes;
+  if (with_guards > bytes) {
+    allocation_ = static_cast<std::byte*>(::operator new(with_guards, kAlignment, std::nothrow));
+  }
+  if (!allocation_) throw DeviceError(fmt::format("CPU device: no memory for {} bytes", bytes));
+  data_ = allocation_ + kGuardBytes;
+  std::memset(allocation_, int(kGuard), kGuardBytes);
+  std::memset(data_ + bytes_, int(kGuard), kGuardBytes);
+}
+
+Buffer::~Buffer() { ::operator delete(allocation_, kAlignment); }
+
+void Buffer::fill(unsigned char byte) { std::memset(data_, byte, bytes_); }
+
+void Buffer::upload(const void* host) {
+  if (bytes_ > 0) std::memcpy(data_, host, bytes_);
+}
+
+void Buffer::download(void* host) const {
+  if (bytes_ > 0) std::memcpy(host, data_, bytes_);
+}
+
+bool Buffer::guards_intact() const { return is_guard(allocation_) && is_guard(data_ + bytes_); }
+
+}  // namespace simt

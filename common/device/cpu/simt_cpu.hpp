@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The CPU side of common/device/simt.hpp, which documents these names.
+#pragma once
+
+#include <cstddef>
+
+#include "common/device/cpu/cuda_names.hpp"
+#include "common/device/cpu/runtime.hpp"
+#include "common/device/reduce.hpp"
+
+namespace simt {
+
+using workshop::from_float;
+using workshop::to_float;
+
+struct LaunchConfig {
+  LaunchConfig(dim3 grid_, dim3 block_, std::size_t shared_bytes_, Stream stream_,
+               const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : grid(grid_),
+        block(block_),
+        shared_bytes(shared_bytes_),
+        stream(stream_),
+        site{file, line} {}
+
+  dim3 grid;                 // blocks
+  dim3 block;                // threads of a block
+  std::size_t shared_bytes;  // dynamic shared memory of a block
+  Stream stream;
+  cpu::Site site;  // of the launch
+};
+
+/// Runs the kernel to its end. Every thread gets its own copy of what the kernel takes by value.
+/// @throws DeviceError if CUDA would refuse the launch
+/// @throws KernelFault if the kernel does what CUDA does not define
+template <typename... Parameters, typename... Arguments>
+void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                "a launch gives the kernel as many arguments as it has parameters");
+  const auto call = [&] { kernel(arguments...); };
+  const auto invoke = [](const void* closure) { (*static_cast<decltype(&call)>(closure))(); };
+  cpu::run_grid(config.grid, config.block, config.shared_bytes, config.stream, config.site,
+                {invoke, &call});
+}
+
+/// @throws KernelFault if the launch gave less than a T
+template <typename T>
+T* dynamic_shared() {
+  static_assert(alignof(T) <= 128, "the shared memory of a block is 128-byte aligned");
+  return static_cast<T*>(cpu::dynamic_shared_memory(sizeof(T)));
+}
+
+template <int Lanes>
+float reduce_max(float x, cpu::Site site = cpu::Site::here()) {
+  static_assert(kPowerOfTwoLanes<Lanes>, "a row has 1, 2, 4, ..., 32 lanes");
+  return cpu::reduce(cpu::ReduceMode::max, Lanes, x, site);
+}
+
+template <int Lanes>
+float reduce_sum(float x, cpu::Site site = cpu::Site::here()) {
+  static_assert(kPowerOfTwoLanes<Lanes>, "a row has 1, 2, 4, ..., 32 lanes");
+  return cpu::reduce(cpu::ReduceMode::sum, Lanes, x, site);
+}
+
+template <int N>
+void trace(int q_row, int n_block, float m, float alpha, float l, const float (&acc_o)[N]) {
+  if (cpu::tracing()) cpu::record({blockIdx, threadIdx, q_row, n_block, m, alpha, l, acc_o});
+}
+
+}  // namespace simt

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The device as the host sees it: the same declarations for the CPU device and for a GPU.
+/// No CUDA header is needed to use it; a program links one of the two sides.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+struct CUstream_st;
+
+namespace simt {
+
+/// `cudaStream_t`, nameable without CUDA's headers. The CPU device has the default stream alone.
+using Stream = CUstream_st*;
+
+enum class DeviceKind { cpu, gpu };
+
+/// Which side this program is linked to.
+DeviceKind device_kind();
+
+/// The device is missing, too old, or failed: nothing to do with the kernel's result.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A fault of the kernel that the device saw: a divergent barrier, a deadlock, an access outside.
+struct KernelFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct DeviceInfo {
+  DeviceKind kind;
+  std::string name;         // "NVIDIA H200", or "CPU device"
+  std::string description;  // what a result file should keep: driver, runtime, fibers, workers
+};
+
+/// @throws DeviceError if there is no usable device: none there, or a driver older than the toolkit
+DeviceInfo device_info();
+
+/// Waits for all that was launched.
+/// @throws KernelFault or DeviceError, naming the launch that failed
+void synchronize(Stream stream = nullptr);
+
+/// How long the device takes for what `launch` launches, in milliseconds; waits for it.
+/// Device time on a GPU, the host's clock for the CPU device.
+/// @throws KernelFault or DeviceError as synchronize()
+double time_ms(const std::function<void()>& launch, Stream stream = nullptr);
+
+/// An array in the device's memory with guard words on both sides of it, 16-byte aligned.
+class Buffer {
+ public:
+  /// @throws DeviceError if there is no memory
+  explicit Buffer(std::size_t bytes);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  void* data() { return data_; }
+  const void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// Sets every byte: 0xff makes NaN of any of our types.
+  void fill(unsigned char byte);
+  void upload(const void* host);
+  void download(void* host) const;
+
+  /// Whether the words before and after the array still hold what was put there.
+  bool guards_intact() const;
+
+ private:
+  std::size_t bytes_;
+  std::byte* allocation_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace simt

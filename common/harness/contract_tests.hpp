@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The contract as tests that every stage runs on itself: a stage's test.cpp says which it signs.
+/// Each is the body of one Catch2 case. On a machine without a GPU, the GPU's say so and stop.
+#pragma once
+
+#include "common/attention/stages.hpp"
+#include "common/harness/device_case.hpp"
+
+namespace workshop {
+
+/// A stage under test, and how to call it.
+struct Contract {
+  const Stage& stage;
+  AttentionFunction attention;
+};
+
+void check_all_families(const Contract& contract);
+void check_every_short_length(const Contract& contract);
+void check_longest_length(const Contract& contract);
+void check_single_element(const Contract& contract);
+void check_real_heads(const Contract& contract);
+void check_rounding_of_probabilities(const Contract& contract);
+void check_repeats_bitwise(const Contract& contract);
+void check_refusals(const Contract& contract);
+
+/// For stages with a mask: K and V after a prefix change, the outputs of the prefix do not.
+void check_future_is_invisible(const Contract& contract);
+
+/// For neighbours: both inside the bound is not enough; they agree within twice the bound.
+void check_agrees_with(const Contract& contract, const Contract& previous);
+/// For neighbours that do the same arithmetic where both are defined.
+void check_equals_bitwise(const Contract& contract, const Contract& previous);
+
+/// By hand, since it takes minutes: every N from 1 to 2048, every mask, D = 16.
+void check_every_length(const Contract& contract);
+
+/// These look inside the CPU device; on a GPU there is nothing to see.
+void check_schedules_agree(const Contract& contract);
+void check_state_is_attention_so_far(const Contract& contract);
+void check_future_tiles_leave_the_state(const Contract& contract);
+
+}  // namespace workshop

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The part of contract_tests.hpp that looks inside the CPU device.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "common/attention/oracle.hpp"
+#include "common/device/cpu/cpu_device.hpp"
+#include "common/harness/catch.hpp"
+#include "common/harness/contract_tests.hpp"
+
+namespace workshop {
+namespace {
+
+/// The state of one thread's row after one tile.
+struct TracedState {
+  float m, alpha, l;
+  std::vector<float> a;  // the columns lane, lane + 8, ...
+};
+
+/// By query row and lane of the row: the states, tile after tile.
+using Trace = std::map<std::pair<int, int>, std::vector<TracedState>>;
+
+constexpr int kLanesPerRow = 8;
+
+Trace traced_run(const Contract& contract, const Inputs& inputs, Mask mask) {
+  Trace trace;
+  simt::cpu::set_trace_sink([&](const simt::cpu::TraceRecord& record) {
+    auto& states = trace[{record.q_row, int(record.thread_idx.x) % kLanesPerRow}];
+    REQUIRE(record.n_block == int(states.size()));
+    states.push_back({record.row_max,
+                      record.rescale,
+                      record.row_sum,
+                      {record.acc_o.begin(), record.acc_o.end()}});
+  });
+  DeviceCase(inputs, mask).run(contract.attention);
+  simt::cpu::set_trace_sink({});
+  return trace;
+}
+
+Matrix<double> first_rows(const Matrix<double>& matrix, int rows) {
+  Matrix<double> first(rows, matrix.cols);
+  std::copy_n(matrix.values.begin(), first.values.size(), first.values.begin());
+  return first;
+}
+
+}  // namespace
+
+void check_schedules_agree(const Contract& contract) {
+  for (const ElementType type : {ElementType::fp16, ElementType::bf16}) {
+    for (const int d : kHeadDims) {
+      const Inputs inputs = make_inputs("normal", type, 160, d, 9);
+      DeviceCase device_case(inputs, contract.stage.promise.causal ? Mask::causal : Mask::none);
+      simt::cpu::settings().schedule = simt::cpu::Schedule::forward;
+      const auto forward = device_case.run(contract.attention);
+      simt::cpu::settings().schedule = simt::cpu::Schedule::reverse;
+      const auto reverse = device_case.run(contract.attention);
+      simt::cpu::settings().schedule = simt::cpu::Schedule::forward;
+      CHECK(forward == reverse);
+    }
+  }
+}
+
+void check_state_is_attention_so_far(const Contract& contract) {
+  constexpr int kTiles = 3;
+  const int block_n = contract.stage.promise.block_n.front();
+  const Inputs inputs = make_inputs("rising", ElementType::fp16, kTiles * block_n, 32, 13);
+  const auto q = widen(inputs.type, inputs.q);
+  const auto k = widen(inputs.type, inputs.k);
+  const auto v = widen(inputs.type, inputs.v);
+  const double largest_v = std::abs(
+      *std::ranges::max_element(v.values, {}, [](double value) { return std::abs(value); }));
+  const double tolerance = 2 * unit_roundoff(inputs.type) * largest_v;
+
+  std::vector<Matrix<double>> so_far;  // attention over the first 1, 2, 3 tiles of keys
+  for (int tile = 1; tile <= kTiles; ++tile) {
+    so_far.push_back(attention_oracle(q, first_rows(k, tile * block_n),
+                                      first_rows(v, tile * block_n), Mask::none));
+  }
+  const Trace trace = traced_run(contract, inputs, Mask::none);
+  REQUIRE(trace.size() == std::size_t(inputs.seq_len() * kLanesPerRow));
+  for (const auto& [where, states] : trace) {
+    const auto [row, lane] = where;
+    REQUIRE(states.size() == kTiles);
+    CHECK(states[0].alpha == 0);
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const TracedState& state = states[tile];
+      CHECK(state.alpha <= 1);
+      CHECK(state.m == trace.at({row, 0})[tile].m);  // all lanes of the row carry the same m, l
+      CHECK(state.l == trace.at({row, 0})[tile].l);
+      for (int i = 0; i < int(state.a.size()); ++i) {
+        const double expected = so_far[tile](row, i * kLanesPerRow + lane);
+        REQUIRE(std::abs(state.a[i] / state.l - expected) <= tolerance);
+      }
+    }
+  }
+}
+
+void check_future_tiles_leave_the_state(const Contract& contract) {
+  const int block_n = contract.stage.promise.block_n.front();
+  const Inputs inputs = make_inputs("normal", ElementType::bf16, 3 * block_n + 5, 16, 17);
+  int future_tiles = 0;
+  for (const auto& [where, states] : traced_run(contract, inputs, Mask::causal)) {
+    for (int tile = 1; tile < int(states.size()); ++tile) {
+      if (tile * block_n <= where.first) continue;  // the row sees some of its keys
+      ++future_tiles;
+      CHECK(states[tile].alpha == 1);
+      CHECK(states[tile].m == states[tile - 1].m);
+      CHECK(states[tile].l == states[tile - 1].l);
+      CHECK(states[tile].a == states[tile - 1].a);
+    }
+  }
+  CHECK(future_tiles > 0);
+}
+
+}  // namespace workshop

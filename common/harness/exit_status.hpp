@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// What every command of the workshop ends with, and the one place that turns errors into it.
+#pragma once
+
+#include <functional>
+
+namespace workshop {
+
+enum ExitStatus {
+  kAllRight = 0,
+  kWrongResult = 1,
+  kRefused = 2,  // nothing was launched and nothing was written
+  kFailed = 3,   // build, packages or device are missing or failed
+  kInterrupted = 130,
+};
+
+/// Runs `body` as the whole of a program: an error becomes one message on stderr and its status, an
+/// interrupt ends it with kInterrupted.
+/// @returns what `body` returns, or kRefused, kWrongResult (a kernel's fault) or kFailed
+int run_program(const std::function<int()>& body);
+
+}  // namespace workshop

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "common/harness/results.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/device/device.hpp"
+#include "common/harness/build_info.hpp"
+
+namespace workshop {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "tiled-attention-workshop/1";
+
+json to_json(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? json(*number) : json(nullptr);  // JSON has no infinity
+}
+
+std::optional<double> optional_number(const json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+json to_json(const ResultRow& row) {
+  return {{"stage", row.stage},
+          {"device", row.device},
+          {"input", row.input},
+          {"n", row.n},
+          {"d", row.d},
+          {"type", row.type},
+          {"mask", row.mask},
+          {"block_n", row.block_n},
+          {"error_share_of_bound", to_json(row.error_share)},
+          {"time_ms_median", to_json(row.time_ms)},
+          {"repeats", row.repeats},
+          {"passed", row.passed},
+          {"detail", row.detail}};
+}
+
+ResultRow row_from(const json& value) {
+  return {.stage = value.at("stage"),
+          .device = value.at("device"),
+          .input = value.at("input"),
+          .n = value.at("n"),
+          .d = value.at("d"),
+          .type = value.at("type"),
+          .mask = value.at("mask"),
+          .block_n = value.at("block_n"),
+          .error_share = optional_number(value.at("error_share_of_bound")),
+          .time_ms = optional_number(value.at("time_ms_median")),
+          .repeats = value.at("repeats"),
+          .passed = value.at("passed"),
+          .detail = value.at("detail")};
+}
+
+std::string error_text(const ResultRow& row) {
+  if (!row.error_share || !std::isfinite(*row.error_share)) return "no number";
+  return fmt::format("{:.2f}", *row.error_share);
+}
+
+std::string time_text(const ResultRow& row) {
+  if (!row.time_ms) return "-";
+  return fmt::format("{:.3g} ms (of {})", *row.time_ms, row.repeats);
+}
+
+}  // namespace
+
+std::string table(const std::vector<ResultRow>& rows) {
+  constexpr const char* kLine = "{:<21}  {:<12}  {:>4}  {:>2}  {:<4}  {:<6}  {:>9}  {:>15}  {}\n";
+  std::string text = fmt::format(kLine, "stage", "device", "N", "D", "type", "mask", "err/bound",
+                                 "median time", "verdict");
+  for (const ResultRow& row : rows) {
+    text += fmt::format(kLine, row.stage, row.device, row.n, row.d, row.type, row.mask,
+                        error_text(row), time_text(row), row.passed ? "pass" : "WRONG");
+  }
+  for (const ResultRow& row : rows) {
+    if (!row.detail.empty()) {
+      text += fmt::format("\n{} on {}, {}:\n{}\n", row.stage, row.device, row.input, row.detail);
+    }
+  }
+  return text;
+}
+
+json device_json() {
+  const simt::DeviceInfo info = simt::device_info();
+  return json::array({{{"kind", info.kind == simt::DeviceKind::gpu ? "gpu" : "cpu"},
+                       {"name", info.name},
+                       {"description", info.description}}});
+}
+
+json envelope(const std::string& kind, const std::vector<ResultRow>& rows, const json& devices) {
+  const BuildInfo& build = build_info();
+  const auto now = std::chrono::system_clock::now();
+  json row_list = json::array();
+  for (const ResultRow& row : rows) row_list.push_back(to_json(row));
+  return {{"format", kFormat},
+          {"kind", kind},
+          {"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                                  fmt::gmtime(std::chrono::system_clock::to_time_t(now)))},
+          {"build",
+           {{"version", build.version},
+            {"commit", build.commit},
+            {"compiler", build.compiler},
+            {"flags", build.flags},
+            {"build_type", build.build_type},
+            {"cuda", build.cuda}}},
+          {"devices", devices},
+          {"rows", row_list}};
+}
+
+std::vector<ResultRow> rows_of(const json& envelope) {
+  std::vector<ResultRow> rows;
+  for (const json& row : envelope.at("rows")) rows.push_back(row_from(row));
+  return rows;
+}
+
+void write_whole(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path temporary = file;
+  temporary += ".partial";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  std::error_code error;
+  if (stream) std::filesystem::rename(temporary, file, error);
+  if (!stream || error) {
+    std::filesystem::remove(temporary, error);
+    throw std::runtime_error(fmt::format("{} could not be written", file.string()));
+  }
+}
+
+}  // namespace workshop

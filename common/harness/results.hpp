@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// What a run found: rows, the table a reader sees, and the envelope that all result files share.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace workshop {
+
+/// One stage on one device on one problem.
+struct ResultRow {
+  std::string stage;
+  std::string device;  // "CPU device", or the GPU's name
+  std::string input;   // the file's name, or "normal, seed 1"
+  int n = 0;
+  int d = 0;
+  std::string type;
+  std::string mask;
+  int block_n = 0;
+  std::optional<double> error_share = {};  // largest error / bound; none if it is no number
+  std::optional<double> time_ms = {};      // median
+  int repeats = 0;
+  bool passed = false;
+  std::string detail = {};  // empty if passed: what is wrong, and where
+};
+
+/// The table: at most 100 columns, and under it the detail of each row that failed.
+std::string table(const std::vector<ResultRow>& rows);
+
+/// { "format", "kind", "created", "build": {...}, "devices": [...], "rows": [...] }
+/// @param kind  what made it: "run", "check"
+nlohmann::json envelope(const std::string& kind, const std::vector<ResultRow>& rows,
+                        const nlohmann::json& devices);
+
+/// What a result file says of the device that this program is linked to: [{kind, name, description}].
+nlohmann::json device_json();
+
+/// The rows of an envelope.
+std::vector<ResultRow> rows_of(const nlohmann::json& envelope);
+
+/// Writes a text file whole or not at all: a temporary beside it, then a rename.
+/// @throws std::runtime_error naming the file
+void write_whole(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace workshop

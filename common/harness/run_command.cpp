@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "common/harness/run_command.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/harness/build.hpp"
+#include "common/harness/build_info.hpp"
+#include "common/harness/exit_status.hpp"
+#include "common/harness/process.hpp"
+#include "common/harness/results.hpp"
+#include "common/harness/run_request.hpp"
+#include "common/harness/stage_choice.hpp"
+
+namespace workshop {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Case {
+  const Stage* stage;
+  RunRequest request;
+};
+
+bool gpu_answers() {
+  bool found = false;
+  if (build_info().cuda.empty()) return false;
+  run_process({"nvidia-smi", "-L"}, {.on_line = [&](const std::string& line) {
+                found = found || line.rfind("GPU ", 0) == 0;
+              }});
+  return found;
+}
+
+/// The programs' suffixes: "_cpu" and, for a GPU, none.
+std::vector<std::string> device_suffixes(const RunRequest& request) {
+  if (request.device == DeviceChoice::cpu) return {"_cpu"};
+  if (gpu_answers()) {
+    const bool one = request.device == DeviceChoice::gpu || request.output;
+    return one ? std::vector<std::string>{""} : std::vector<std::string>{"_cpu", ""};
+  }
+  if (request.device == DeviceChoice::gpu) {
+    throw std::runtime_error("--device 'gpu': no GPU program can run here, since " +
+                             std::string(!build_info().cuda.empty()
+                                             ? "`nvidia-smi -L` lists no GPU"
+                                             : "this build is without CUDA: it needs "
+                                               "nvcc and a GPU"));
+  }
+  return {"_cpu"};
+}
+
+/// Without inputs of the reader's own: an attention head of a real model, in both types, and, where
+/// the stage has it, with both masks.
+std::vector<Case> real_cases(const Stage& stage, const RunRequest& request) {
+  std::vector<Case> cases;
+  for (const Mask mask : {Mask::none, Mask::causal}) {
+    if (mask == Mask::none && request.mask == Mask::causal) continue;
+    if (mask == Mask::causal && request.mask == Mask::none && !stage.promise.causal) continue;
+    for (const char* type : {"f16", "bf16"}) {
+      Case real{&stage, request};
+      real.request.mask = mask;
+      real.request.qkv = fmt::format("{}/minilm_l0_h2_n{}_{}.safetensors", WORKSHOP_DATA_DIR,
+                                     stage.promise.any_length ? 332 : 256, type);
+      cases.push_back(real);
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> planned_cases(const CommandLine& line, const RunRequest& request) {
+  std::vector<const Stage*> stages;
+  if (const auto name = line.value("STAGE")) {
+    stages.push_back(&stage_named(*name));
+  } else {
+    for (const Stage& stage : kStages) stages.push_back(&stage);
+  }
+  std::vector<Case> cases;
+  for (const Stage* stage : stages) {
+    const auto of_stage =
+        request.names_inputs ? std::vector{Case{stage, request}} : real_cases(*stage, request);
+    cases.insert(cases.end(), of_stage.begin(), of_stage.end());
+  }
+  if (request.output && cases.size() != 1) {
+    throw Refusal(
+        fmt::format("--output '{}' would hold {} results; allowed: one STAGE, on inputs "
+                    "named by --qkv or --n",
+                    *request.output, cases.size()));
+  }
+  return cases;
+}
+
+/// The options of a request, as one of the stages' programs takes them.
+std::vector<std::string> program_options(const RunRequest& request) {
+  std::vector<std::string> options;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    options.push_back(name);
+    options.push_back(value);
+  };
+  if (request.qkv) {
+    add("--qkv", *request.qkv);
+  } else {
+    add("--n", std::to_string(request.n));
+    add("--d", std::to_string(request.d));
+    add("--dtype", std::string(name_of(request.type)));
+    add("--input", request.input);
+    add("--seed", std::to_string(request.seed));
+  }
+  add("--block-n", std::to_string(request.block_n));
+  if (request.mask == Mask::causal) options.push_back("--causal");
+  if (request.output) add("--output", *request.output);
+  return options;
+}
+
+/// A folder of its own for the programs' result files, gone at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "workshop-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder for results");
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  fs::path file(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+/// All that the programs have found so far.
+struct Findings {
+  std::vector<ResultRow> rows;
+  nlohmann::json devices = nlohmann::json::array();
+  int status = kAllRight;
+};
+
+void run_one(const Case& one, const std::string& suffix, const ScratchFolder& scratch,
+             Findings& findings) {
+  const std::string program = std::string(one.stage->name) + suffix;
+  const fs::path result = scratch.file(program + ".json");
+  fs::remove(result);
+  std::vector<std::string> command = {(program_folder() / program).string(), "--json",
+                                      result.string()};
+  const auto options = program_options(one.request);
+  command.insert(command.end(), options.begin(), options.end());
+
+  fmt::print(stderr, "running {} on {}\n", program, input_name(one.request));
+  const int status = run_process(command, {.standard_output = StandardOutput::null});
+  findings.status = std::max(findings.status, status);
+  if (!fs::exists(result)) {
+    if (status != kFailed)
+      throw std::runtime_error(
+          fmt::format("{} ended with status {} and no result", program, status));
+    return;
+  }
+  const auto json = nlohmann::json::parse(std::ifstream(result));
+  for (const ResultRow& row : rows_of(json)) findings.rows.push_back(row);
+  for (const auto& device : json.at("devices")) {
+    if (std::find(findings.devices.begin(), findings.devices.end(), device) ==
+        findings.devices.end()) {
+      findings.devices.push_back(device);
+    }
+  }
+}
+
+std::string closing_line(const CommandLine& line, const Findings& findings) {
+  if (findings.status != kAllRight) return "Not all is right: the lines above say what.";
+  const std::string page =
+      std::string((line.has("STAGE") ? stage_named(*line.value("STAGE")) : kStages[0]).name) +
+      "/README.md";
+  return fmt::format("All {} within the error bound. Read next: {}", findings.rows.size(), page);
+}
+
+void print_list() {
+  fmt::print("Programs, each also with the suffix _cpu:\n\n");
+  for (const Stage& stage : kStages) {
+    const Promise& promise = stage.promise;
+    fmt::print("  {:<22} {}\n  {:<22} fp16, bf16; D 16, 32, 64; N {}; {}; block-n {}\n\n",
+               stage.name, stage.idea, "",
+               promise.any_length ? "from 1 to 2048" : "a multiple of 32 up to 2048",
+               promise.causal ? "no mask or causal" : "no mask", promise.block_n.front());
+  }
+  fmt::print("Input families (--input), and what each brings to light:\n\n");
+  for (const InputFamily& family : input_families()) {
+    fmt::print("  {:<16} {}\n", family.name, family.catches);
+  }
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments) {
+  CommandLine line("./workshop run",
+                   "Runs the stages, on the CPU device and on a GPU where there is one, and checks "
+                   "what they compute.");
+  line.add_positional("STAGE", "which stage (all)", "a number, stage3, or the name of its folder");
+  line.add_flag("--list", "print the programs with their promises, and the input families");
+  declare_run_options(line);
+  if (!line.parse(arguments)) return kAllRight;
+  if (line.has("--list")) {
+    print_list();
+    return kAllRight;
+  }
+  const RunRequest request = run_request(line);
+  const std::vector<Case> cases = planned_cases(line, request);
+  for (const Case& one : cases) {
+    require_promised(one.request, load_inputs(one.request), *one.stage);
+  }
+
+  const std::vector<std::string> suffixes = device_suffixes(request);
+  std::vector<std::string> programs;
+  for (const Case& one : cases) {
+    for (const std::string& suffix : suffixes)
+      programs.push_back(std::string(one.stage->name) + suffix);
+  }
+  build_targets(programs);
+
+  const ScratchFolder scratch;
+  Findings findings;
+  for (const Case& one : cases) {
+    for (const std::string& suffix : suffixes) run_one(one, suffix, scratch, findings);
+  }
+  if (request.json) {
+    write_whole(*request.json, envelope("run", findings.rows, findings.devices).dump(2) + "\n");
+  }
+  fmt::print("{}\n{}\n", table(findings.rows), closing_line(line, findings));
+  return findings.status;
+}
+
+}  // namespace workshop

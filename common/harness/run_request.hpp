@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The options that `./workshop run` and every stage's program share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/attention/inputs.hpp"
+#include "common/attention/problem.hpp"
+#include "common/attention/stages.hpp"
+#include "common/harness/command_line.hpp"
+
+namespace workshop {
+
+enum class DeviceChoice { automatic, cpu, gpu };
+
+struct RunRequest {
+  std::optional<std::string> qkv;  // a file; otherwise inputs are generated from the next five
+  std::string input = "normal";
+  int n = 256;
+  int d = 64;
+  ElementType type = ElementType::fp16;
+  std::uint64_t seed = 1;
+
+  Mask mask = Mask::none;
+  int block_n = 32;
+  DeviceChoice device = DeviceChoice::automatic;
+  std::optional<std::string> output;  // a file for o
+  std::optional<std::string> json;    // a file for the table
+
+  bool names_inputs = false;  // the reader chose the inputs, by either way
+};
+
+void declare_run_options(CommandLine& line);
+
+/// @throws Refusal for a value that no stage takes, options that exclude each other, or a file that
+///         could not be written
+RunRequest run_request(const CommandLine& line);
+
+/// Reads or generates the inputs, and checks their values.
+/// @throws Refusal
+Inputs load_inputs(const RunRequest& request);
+
+/// "minilm_l0_h2_n256_f16.safetensors", or "normal, seed 1".
+std::string input_name(const RunRequest& request);
+
+/// @throws Refusal unless `stage` promises the request on such inputs
+void require_promised(const RunRequest& request, const Inputs& inputs, const Stage& stage);
+
+/// @throws Refusal naming `option` unless a file of this name could be made
+void require_writable(const std::string& option, const std::string& file);
+
+}  // namespace workshop

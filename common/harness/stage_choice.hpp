@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// How a reader names a stage: "3", "stage3" or "stage3_masking".
+#pragma once
+
+#include <string>
+
+#include "common/attention/stages.hpp"
+
+namespace workshop {
+
+/// @returns nullptr if `text` names no stage
+const Stage* find_stage(const std::string& text);
+
+/// @throws Refusal naming all stages
+const Stage& stage_named(const std::string& text);
+
+}  // namespace workshop

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The harness itself: that a wrong result cannot pass, and that a refusal does nothing. The kernels
+/// here are host code that writes into the CPU device's memory, each with one fault.
+#include "common/harness/stage_program.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/attention/error_bound.hpp"
+#include "common/attention/safetensors.hpp"
+#include "common/harness/catch.hpp"
+#include "common/harness/exit_status.hpp"
+
+namespace workshop {
+namespace {
+
+/// What the kernel under test does to the right answer before it writes it, and how often it ran.
+struct Plant {
+  std::function<void(Matrix<double>& o, const Expectation&)> spoil_values = {};
+  std::function<void(std::uint16_t* o, std::size_t count)> spoil_memory = {};
+  int launches = 0;
+} plant;
+
+Matrix<std::uint16_t> stored(const DeviceTensor<const void*>& tensor) {
+  Matrix<std::uint16_t> matrix(int(tensor.rows), int(tensor.cols));
+  std::memcpy(matrix.values.data(), tensor.data, matrix.values.size() * sizeof(std::uint16_t));
+  return matrix;
+}
+
+/// The oracle in the place of a kernel; F64 values are rounded once.
+void planted_attention(const AttentionProblem& problem, simt::Stream) {
+  ++plant.launches;
+  const Inputs inputs{problem.type, stored(problem.q), stored(problem.k), stored(problem.v)};
+  const Expectation expectation = expect(inputs, problem.mask);
+  Matrix<double> values = expectation.o;
+  if (plant.spoil_values) plant.spoil_values(values, expectation);
+  const auto rounded = round_matrix(problem.type, values);
+  auto* o = static_cast<std::uint16_t*>(problem.o.data);
+  std::memcpy(o, rounded.values.data(), rounded.values.size() * sizeof(std::uint16_t));
+  if (plant.spoil_memory) plant.spoil_memory(o, rounded.values.size());
+}
+
+int run(std::vector<std::string> arguments, int stage_number = 3) {
+  arguments.insert(arguments.begin(), "program");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  return stage_program(int(pointers.size()), pointers.data(), stage(stage_number),
+                       planted_attention);
+}
+
+int run_planted(Plant with) {
+  plant = std::move(with);
+  return run({"--n", "40", "--d", "16"});
+}
+
+/// A folder for one test's files.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "workshop_program_test";
+  Folder() {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  bool empty() const { return std::filesystem::is_empty(path); }
+};
+
+}  // namespace
+
+TEST_CASE("the right answer passes, and so does one that is off by half a bound") {
+  CHECK(run_planted({}) == kAllRight);
+  CHECK(run_planted({.spoil_values = [](Matrix<double>& o, const Expectation& expectation) {
+          o(39, 15) += 0.4 * expectation.bound(39, 15);
+        }}) == kAllRight);
+}
+
+TEST_CASE("one wrong element fails: NaN, infinity, off by three bounds, not written") {
+  CHECK(run_planted({.spoil_values = [](Matrix<double>& o, const Expectation&) {
+          o(7, 3) = std::nan("");
+        }}) == kWrongResult);
+  CHECK(run_planted({.spoil_values = [](Matrix<double>& o, const Expectation&) {
+          o(39, 15) = std::numeric_limits<double>::infinity();
+        }}) == kWrongResult);
+  CHECK(run_planted({.spoil_values = [](Matrix<double>& o, const Expectation& expectation) {
+          o(0, 0) -= 3 * expectation.bound(0, 0);
+        }}) == kWrongResult);
+  CHECK(run_planted({.spoil_memory = [](std::uint16_t* o, std::size_t count) {
+          o[count - 1] = 0xffff;  // as the poison left it
+        }}) == kWrongResult);
+}
+
+TEST_CASE("a touched guard word fails, before and after the array") {
+  CHECK(run_planted({.spoil_memory = [](std::uint16_t* o, std::size_t) { o[-1] = 0; }}) ==
+        kWrongResult);
+  CHECK(run_planted({.spoil_memory = [](std::uint16_t* o, std::size_t count) { o[count] = 0; }}) ==
+        kWrongResult);
+}
+
+TEST_CASE("a kernel that writes the same stale answer as the launch before it is caught") {
+  // o is poisoned before each launch: what an earlier launch left cannot pass for this one's.
+  plant = {};
+  CHECK(run({"--n", "40"}) == kAllRight);
+  plant.spoil_memory = [](std::uint16_t* o, std::size_t count) {
+    std::memset(o, 0xff, count * sizeof(std::uint16_t));  // "does nothing"
+  };
+  CHECK(run({"--n", "40"}) == kWrongResult);
+}
+
+TEST_CASE("a refusal launches nothing and writes nothing") {
+  const Folder folder;
+  const std::string json = folder.file("table.json");
+  const std::string output = folder.file("o.safetensors");
+  plant = {};
+  const std::vector<std::vector<std::string>> refused = {
+      {"--n", "0"},        {"--n", "2049"},     {"--n", "-1"},
+      {"--d", "48"},       {"--dtype", "f8"},   {"--input", "random"},
+      {"--seed", "1.5"},   {"--block-n", "64"}, {"--block-n", "16"},
+      {"--device", "tpu"}, {"--device", "gpu"}, {"--qkv", "no_such_file"},
+      {"--what"},          {"stray"},           {"--n", "8", "--n", "8"}};
+  for (std::vector<std::string> arguments : refused) {
+    INFO(arguments.front() << " " << (arguments.size() > 1 ? arguments[1] : ""));
+    for (const char* word : {"--json", json.c_str(), "--output", output.c_str()}) {
+      arguments.push_back(word);
+    }
+    CHECK(run(arguments) == kRefused);
+  }
+  CHECK(run({"--n", "33", "--json", json}, 1) == kRefused);
+  CHECK(run({"--causal", "--json", json}, 2) == kRefused);
+  CHECK(run({"--qkv", "x", "--n", "32"}) == kRefused);
+  CHECK(run({"--json", folder.file("none/table.json")}) == kRefused);
+  CHECK(run({"--json", folder.path.string()}) == kRefused);
+  CHECK(run({"--json", json, "--output", json}) == kRefused);
+  CHECK(plant.launches == 0);
+  CHECK(folder.empty());
+}
+
+TEST_CASE("o and the table are written, and read back") {
+  const Folder folder;
+  const std::string output = folder.file("o.safetensors");
+  plant = {};
+  CHECK(run({"--n", "40", "--d", "32", "--dtype", "bf16", "--causal", "--output", output, "--json",
+             folder.file("table.json")}) == kAllRight);
+  const Matrix<double> o = numbers_from(read_safetensors(output), "o", output);
+  const Inputs inputs = make_inputs("normal", ElementType::bf16, 40, 32, 1);
+  CHECK(compare(o, expect(inputs, Mask::causal)).passed);
+  CHECK(std::filesystem::file_size(folder.file("table.json")) > 0);
+}
+
+TEST_CASE("the input is not overwritten by the output") {
+  const Folder folder;
+  const std::string file = folder.file("qkv.safetensors");
+  const Inputs inputs = make_inputs("normal", ElementType::fp16, 32, 16, 1);
+  write_safetensors(file, {{"q", stored_tensor(inputs.type, inputs.q)},
+                           {"k", stored_tensor(inputs.type, inputs.k)},
+                           {"v", stored_tensor(inputs.type, inputs.v)}});
+  plant = {};
+  CHECK(run({"--qkv", file, "--output", file}) == kRefused);
+  CHECK(run({"--qkv", file}) == kAllRight);
+}
+
+}  // namespace workshop

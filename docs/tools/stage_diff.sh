@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a stage adds to the one before it: the diff of their attention.cu, without white space, empty
+# lines and the namespace's name.
+#
+#   docs/tools/stage_diff.sh 1 2               the diff between two stages
+#   docs/tools/stage_diff.sh old.cu new.cu     the diff between two files
+#   docs/tools/stage_diff.sh --check           lines added and removed from stage to stage; fails if a
+#                                              stage adds more than 60
+set -u
+root=$(readlink -f -- "$(dirname -- "$0")/../..")
+budget=60
+
+kernel_file() {  # kernel_file STAGE-NUMBER-OR-FILE
+  case $1 in
+    [1-9]) printf '%s\n' "$root"/stage"$1"_*/attention.cu ;;
+    *) printf '%s\n' "$1" ;;
+  esac
+}
+
+same_namespace() {
+  sed -E 's/^(namespace|}  \/\/ namespace) stage[0-9]_[a-z_]+/\1 stage/' "$1"
+}
+
+show() {  # show FILE FILE; the status is that of diff
+  scratch=$(mktemp -d) || exit 2
+  same_namespace "$1" >"$scratch/old" && same_namespace "$2" >"$scratch/new" || exit 2
+  diff --unified --ignore-all-space --ignore-blank-lines \
+    --label "${1#"$root/"}" --label "${2#"$root/"}" "$scratch/old" "$scratch/new"
+  status=$?
+  rm -r "$scratch"
+  return "$status"
+}
+
+check() {  # check STAGE STAGE
+  changes=$(show "$(kernel_file "$1")" "$(kernel_file "$2")")
+  [ $? -le 1 ] || return 1
+  added=$(printf '%s\n' "$changes" | grep -c '^+[^+]')
+  removed=$(printf '%s\n' "$changes" | grep -c '^-[^-]')
+  echo "stage $1 to $2: $added lines added, $removed removed (at most $budget may be added)"
+  [ "$added" -le "$budget" ]
+}
+
+if [ "$*" = --check ]; then
+  check 1 2
+  first=$?
+  check 2 3 && [ "$first" = 0 ]
+elif [ $# = 2 ]; then
+  show "$(kernel_file "$1")" "$(kernel_file "$2")"
+  [ $? -le 1 ]
+else
+  echo "usage: docs/tools/stage_diff.sh 1 2 | FILE FILE | --check" >&2
+  exit 2
+fi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// What stage 2 signs of the contract.
+#include "stage1_single_tile/attention.hpp"
+#include "stage2_online_softmax/attention.hpp"
+
+#include "common/harness/catch.hpp"
+#include "common/harness/contract_tests.hpp"
+
+namespace {
+
+const workshop::Contract kContract{workshop::stage(2), stage2_online_softmax::attention};
+const workshop::Contract kPrevious{workshop::stage(1), stage1_single_tile::attention};
+
+}  // namespace
+
+TEST_CASE("every input family stays inside the bound") { check_all_families(kContract); }
+
+TEST_CASE("every promised length up to 130 and some beyond stay inside the bound") {
+  check_every_short_length(kContract);
+}
+
+TEST_CASE("the longest lengths stay inside the bound") { check_longest_length(kContract); }
+
+TEST_CASE("a head of a real model agrees with an independent reference") {
+  check_real_heads(kContract);
+}
+
+TEST_CASE("p is rounded before PV, l sums it unrounded") {
+  check_rounding_of_probabilities(kContract);
+}
+
+TEST_CASE("every run gives the same bits") { check_repeats_bitwise(kContract); }
+
+TEST_CASE("what is not promised is refused, and nothing is launched") { check_refusals(kContract); }
+
+TEST_CASE("stage 1 and stage 2 agree within twice the bound") {
+  check_agrees_with(kContract, kPrevious);
+}
+
+TEST_CASE("every length up to 2048 stays inside the bound", "[.by_hand]") {
+  check_every_length(kContract);
+}
+
+#if WORKSHOP_CPU_DEVICE
+TEST_CASE("both schedules give the same bits") { check_schedules_agree(kContract); }
+
+TEST_CASE("after each tile a / l is attention over the keys seen so far") {
+  check_state_is_attention_so_far(kContract);
+}
+#endif
