@@ -5,6 +5,8 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <string>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -73,7 +75,8 @@ TEST_CASE("the table fits 100 columns and shows what is wrong") {
 }
 
 TEST_CASE("a file is written whole or not at all") {
-  const auto folder = std::filesystem::temp_directory_path() / "workshop_results_test";
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("workshop_results_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   const auto file = folder / "table.json";
   write_whole(file, "first");

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "common/attention/error_bound.hpp"
@@ -60,9 +61,10 @@ int run_planted(Plant with) {
   return run({"--n", "40", "--d", "16"});
 }
 
-/// A folder for one test's files.
+/// A folder for one test's files; tests run side by side.
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "workshop_program_test";
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("workshop_program_test_" + std::to_string(getpid()));
   Folder() {
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);

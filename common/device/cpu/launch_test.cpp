@@ -93,7 +93,7 @@ struct Order {
 };
 
 Order order_of(Schedule schedule) {
-  const WithSchedule with(schedule);
+  const KeptSettings kept(schedule);
   simt::cpu::settings().workers = 1;
   Order order;
   int next = 0;
@@ -164,7 +164,7 @@ TEST_CASE("the reverse schedule runs blocks, warps and lanes the other way round
 
 TEST_CASE("lanes run in opposite orders after a warp operation, too") {
   for (const Schedule schedule : {Schedule::forward, Schedule::reverse}) {
-    const WithSchedule with(schedule);
+    const KeptSettings kept(schedule);
     int next = 0;
     int order[32];
     REQUIRE(report_of({1, 32, 0, nullptr}, notes_order_in_a_warp, &next, order).empty());
@@ -177,7 +177,7 @@ TEST_CASE("lanes run in opposite orders after a warp operation, too") {
 TEST_CASE("a missing barrier shows as a difference between the schedules") {
   int out[2];
   for (const Schedule schedule : {Schedule::forward, Schedule::reverse}) {
-    const WithSchedule with(schedule);
+    const KeptSettings kept(schedule);
     REQUIRE(report_of({1, 64, sizeof(int), nullptr}, races, &out[int(schedule)]).empty());
   }
   CHECK(out[0] == 5);

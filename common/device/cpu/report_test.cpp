@@ -2,8 +2,12 @@
 /// @file
 /// Every report about barriers, warp operations and exceptions, each from a kernel that commits the
 /// fault. (Those about memory: memory_report_test.cpp.)
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <thread>
 
 #include "common/device/cpu/test_launch.hpp"
 #include "common/harness/catch.hpp"
@@ -93,9 +97,15 @@ __global__ void throws_an_exception() {
 
 __global__ void throws_a_number() { throw 42; }
 
-__global__ void block_two_fails(int block) {
-  if (int(blockIdx.x) >= block && threadIdx.x == 1) return;
-  __syncthreads();
+/// Block 1 fails at once, block 0 surely after it.
+__global__ void both_blocks_fail(std::atomic<bool>* block_1_fails) {
+  if (blockIdx.x == 1) {
+    *block_1_fails = true;
+  } else {
+    while (!*block_1_fails) __nanosleep(100);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  throw std::runtime_error("both fail");
 }
 
 __global__ void owns_memory(const std::shared_ptr<int>* shared) {
@@ -125,7 +135,7 @@ TEST_CASE("a thread that exits before a barrier is named, and where the others w
 }
 
 TEST_CASE("a thread that exits first of all is named as well") {
-  const WithSchedule reverse(Schedule::reverse);
+  const KeptSettings kept(Schedule::reverse);
   const std::string report = report_of({1, 64, 0, nullptr}, exits_early, 40);
   CHECK_THAT(report, ContainsSubstring("thread (39,0,0) of block (0,0,0) waits at"));
   CHECK_THAT(report, ContainsSubstring("but thread (63,0,0) has exited"));
@@ -211,11 +221,12 @@ TEST_CASE("an exception in a kernel is reported with its thread") {
              ContainsSubstring("throws: something that is no std::exception"));
 }
 
-TEST_CASE("the first block that fails is reported, however many workers there are") {
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    CHECK_THAT(report_of({200, 32, 0, nullptr}, block_two_fails, 17),
-               ContainsSubstring("thread (0,0,0) of block (17,0,0)"));
-  }
+TEST_CASE("of two blocks that fail the first is reported, not the faster one") {
+  const KeptSettings kept;
+  simt::cpu::settings().workers = 2;
+  std::atomic<bool> block_1_fails = false;
+  CHECK_THAT(report_of({2, 1, 0, nullptr}, both_blocks_fail, &block_1_fails),
+             ContainsSubstring("thread (0,0,0) of block (0,0,0) throws: both fail"));
 }
 
 TEST_CASE("after a fault every thread has unwound its stack and the device works") {

@@ -21,16 +21,15 @@ std::string report_of(const simt::LaunchConfig& config, void (*kernel)(Parameter
   }
 }
 
-/// Sets the schedule for the length of a test.
-class WithSchedule {
+/// Restores the settings at the end of a test.
+class KeptSettings {
  public:
-  explicit WithSchedule(simt::cpu::Schedule schedule) : saved_(simt::cpu::settings()) {
-    simt::cpu::settings().schedule = schedule;
-  }
-  ~WithSchedule() { simt::cpu::settings() = saved_; }
-  WithSchedule(const WithSchedule&) = delete;
-  WithSchedule& operator=(const WithSchedule&) = delete;
+  KeptSettings() = default;
+  explicit KeptSettings(simt::cpu::Schedule schedule) { simt::cpu::settings().schedule = schedule; }
+  ~KeptSettings() { simt::cpu::settings() = saved_; }
+  KeptSettings(const KeptSettings&) = delete;
+  KeptSettings& operator=(const KeptSettings&) = delete;
 
  private:
-  simt::cpu::Settings saved_;
+  const simt::cpu::Settings saved_ = simt::cpu::settings();
 };
