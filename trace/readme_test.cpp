@@ -21,7 +21,7 @@ struct Quote {
   std::string text;
 };
 
-/// The text between two marks behind `from`, which moves behind the second; the marks must be there.
+/// The text between two marks behind `from`, which moves behind the second.
 std::string between(const std::string& page, std::size_t& from, const std::string& first,
                     const std::string& second) {
   const std::size_t begin = page.find(first, from);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,18 +43,23 @@ void add_options(CommandLine& line) {
 
 /// Options that say the same thing twice, or nothing without another.
 void require_companions(const CommandLine& line) {
-  const auto require = [](bool fits, const char* sentence) {
-    if (!fits) throw Refusal(sentence);
-  };
-  require(line.has("--logits") == line.has("--values"),
-          "--logits and --values: one is given; allowed: both or none");
-  require(!line.has("--qkv") || !line.has("--logits"),
-          "--qkv and --logits are both given; allowed: one of them");
-  require(!line.has("--qkv") || line.has("--row"), "--qkv is given without --row; allowed: both");
-  for (const char* name : {"--row", "--block-n", "--causal"}) {
-    if (line.has(name) && !line.has("--qkv")) {
-      throw Refusal(fmt::format("{} is given without --qkv; allowed: with a file", name));
+  constexpr std::pair<const char*, const char*> kPartners[] = {{"--logits", "--values"},
+                                                               {"--values", "--logits"},
+                                                               {"--qkv", "--row"},
+                                                               {"--row", "--qkv"},
+                                                               {"--block-n", "--qkv"}};
+  for (const auto& [option, partner] : kPartners) {
+    if (line.has(option) && !line.has(partner)) {
+      throw Refusal(fmt::format("{} '{}' is given without {}; allowed: {} with {}", option,
+                                *line.value(option), partner, option, partner));
     }
+  }
+  if (line.has("--causal") && !line.has("--qkv")) {
+    throw Refusal("--causal is given without --qkv; allowed: --causal with --qkv");
+  }
+  if (line.has("--qkv") && line.has("--logits")) {
+    throw Refusal(fmt::format("--qkv '{}' and --logits '{}' are both given; allowed: one of them",
+                              *line.value("--qkv"), *line.value("--logits")));
   }
 }
 

@@ -196,7 +196,7 @@ Entry parse_entry(const std::string& file, const std::string& key, const json& f
   return entry;
 }
 
-/// Every byte behind the header belongs to exactly one tensor; `entries` in the order of their bytes.
+/// Every byte behind the header belongs to one tensor; `entries` in the order of their bytes.
 void require_full_cover(const std::string& file, const std::vector<Entry>& entries,
                         std::uint64_t data_bytes) {
   std::uint64_t covered = 0;

@@ -42,8 +42,8 @@ void require_one_head(const std::vector<std::int64_t>& shape, const std::string&
 }
 
 /// The tensor of that name, if its type is one of `dtypes` and its shape that of a head.
-const StoredTensor& head_tensor(const StoredTensors& tensors, const std::string& name,
-                                std::span<const std::string_view> dtypes, const std::string& file) {
+StoredTensor head_tensor(const StoredTensors& tensors, const std::string& name,
+                         std::span<const std::string_view> dtypes, const std::string& file) {
   const auto found = tensors.find(name);
   if (found == tensors.end()) {
     throw Refusal(fmt::format("{}: there is no tensor {}; those there are: {}", file, name,
@@ -100,9 +100,9 @@ ElementType element_type(const std::string& dtype) {
 
 Inputs inputs_from(const StoredTensors& tensors, const std::string& file_name) {
   constexpr std::string_view kDtypes[] = {"F16", "BF16"};
-  const StoredTensor& q = head_tensor(tensors, "q", kDtypes, file_name);
-  const StoredTensor& k = head_tensor(tensors, "k", kDtypes, file_name);
-  const StoredTensor& v = head_tensor(tensors, "v", kDtypes, file_name);
+  const StoredTensor q = head_tensor(tensors, "q", kDtypes, file_name);
+  const StoredTensor k = head_tensor(tensors, "k", kDtypes, file_name);
+  const StoredTensor v = head_tensor(tensors, "v", kDtypes, file_name);
   for (const auto& [name, tensor] : {std::pair("k", &k), std::pair("v", &v)}) {
     require_same("the type", q.dtype, name, tensor->dtype, file_name);
     require_same("N =", q.shape[0], name, tensor->shape[0], file_name);
@@ -115,7 +115,7 @@ Inputs inputs_from(const StoredTensors& tensors, const std::string& file_name) {
 Matrix<double> numbers_from(const StoredTensors& tensors, const std::string& tensor,
                             const std::string& file_name) {
   constexpr std::string_view kDtypes[] = {"F16", "BF16", "F32", "F64"};
-  const StoredTensor& stored = head_tensor(tensors, tensor, kDtypes, file_name);
+  const StoredTensor stored = head_tensor(tensors, tensor, kDtypes, file_name);
   if (stored.dtype == "F64") return numbers_of<double>(stored);
   if (stored.dtype == "F32") return numbers_of<float>(stored);
   return widen(element_type(stored.dtype), elements_of<std::uint16_t>(stored));

@@ -83,7 +83,7 @@ std::string refusal_of(const auto& action) {
 }  // namespace
 
 TEST_CASE("five keys of four columns in blocks of two, worked out by hand") {
-  // 1/sqrt(4) q k^T with q = (2, 0, 0, 0) is the first column of k: the scores 0 0 | log 2, 0 | log 4.
+  // With q = (2, 0, 0, 0), 1/sqrt(4) q k^T is the first column of k: 0, 0 | log 2, 0 | log 4.
   Matrix<double> q(1, 4), k(5, 4);
   q.values = {2, 0, 0, 0};
   const double scores[] = {0, 0, std::log(2), 0, std::log(4)};
