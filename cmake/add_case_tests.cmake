@@ -1,6 +1,8 @@
 # add_case_tests(TARGET SOURCE... [LINK library...] [LABEL label])
 # A Catch2 program whose every case is a ctest entry of its own, named "TARGET: case".
-include(Catch)
+if(BUILD_TESTING)
+  include(Catch)  # from Catch2, which only tests need
+endif()
 
 function(add_case_tests target)
   if(NOT BUILD_TESTING)
