@@ -8,7 +8,7 @@
 # add_stage_on(name suffix source device label): the targets of one device.
 function(add_stage_on folder name suffix source device label previous)
   add_library(${name}${suffix}_lib STATIC ${source})
-  target_include_directories(${name}${suffix}_lib PRIVATE ${CMAKE_SOURCE_DIR}/${folder})
+  target_include_directories(${name}${suffix}_lib PRIVATE ${PROJECT_SOURCE_DIR}/${folder})
   target_link_libraries(${name}${suffix}_lib PUBLIC workshop_attention ${device})
 
   add_executable(${name}${suffix} ${folder}/main.cpp)
@@ -34,7 +34,7 @@ function(add_stage folder)
   string(REPLACE "/" "_" name ${folder})
 
   # The CPU device compiles the same .cu file, as C++, through one line that includes it.
-  set(wrapper ${CMAKE_BINARY_DIR}/cpu_kernels/${name}.cpp)
+  set(wrapper ${PROJECT_BINARY_DIR}/cpu_kernels/${name}.cpp)
   file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${folder}/attention.cu\"\n")
   add_stage_on(${folder} ${name} _cpu ${wrapper} simt_cpu cpu "${arg_AFTER}")
 

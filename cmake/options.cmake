@@ -6,14 +6,14 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 option(WORKSHOP_WARNINGS_AS_ERRORS "Warnings stop the build" OFF)
 option(WORKSHOP_SANITIZE "Build with AddressSanitizer and UBSan" OFF)
 option(BUILD_TESTING "Build the tests" ON)
 
 add_library(workshop_options INTERFACE)
-target_include_directories(workshop_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(workshop_options INTERFACE ${PROJECT_SOURCE_DIR})
 # No fused multiply-add: the CPU device gives the same bits on every compiler and machine.
 target_compile_options(workshop_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unknown-pragmas -ffp-contract=off>)

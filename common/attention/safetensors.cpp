@@ -11,7 +11,6 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/attention/problem.hpp"
+#include "common/attention/whole_file.hpp"
 
 namespace workshop {
 namespace {
@@ -239,7 +239,8 @@ std::vector<Entry> parse_entries(const std::string& file, const json& header) {
   return entries;
 }
 
-void write_bytes(const std::filesystem::path& file, const StoredTensors& tensors) {
+/// The whole file: length of the header, header, data.
+std::string file_bytes(const StoredTensors& tensors) {
   json header = json::object();
   std::uint64_t end = 0;
   for (const auto& [name, tensor] : tensors) {
@@ -252,15 +253,12 @@ void write_bytes(const std::filesystem::path& file, const StoredTensors& tensors
   text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data begin at a multiple of 8
   const std::uint64_t length = text.size();
 
-  std::ofstream stream(file, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(&length), kLengthBytes);
-  stream << text;
+  std::string bytes(reinterpret_cast<const char*>(&length), kLengthBytes);
+  bytes += text;
   for (const auto& [name, tensor] : tensors) {
-    stream.write(reinterpret_cast<const char*>(tensor.bytes.data()),
-                 std::streamsize(tensor.bytes.size()));
+    bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
   }
-  stream.close();
-  if (!stream) refuse(file.string(), "the file cannot be written");
+  return bytes;
 }
 
 }  // namespace
@@ -283,19 +281,7 @@ StoredTensors read_safetensors(const std::filesystem::path& path) {
 }
 
 void write_safetensors(const std::filesystem::path& file, const StoredTensors& tensors) {
-  std::error_code error;
-  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
-    refuse(file.string(), "this is there already and is not a regular file");  // /dev/null, say
-  }
-  std::filesystem::path partial = file;
-  partial += fmt::format(".{}.partial", getpid());
-  try {
-    write_bytes(partial, tensors);
-    std::filesystem::rename(partial, file);
-  } catch (const std::exception&) {
-    std::filesystem::remove(partial, error);
-    refuse(file.string(), "the file cannot be written; its folder must exist and be writable");
-  }
+  write_whole_file(file, file_bytes(tensors));
 }
 
 }  // namespace workshop

@@ -4,8 +4,6 @@
 /// a JSON header, then the tensors' bytes.
 #pragma once
 
-#include "common/attention/inputs.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "common/attention/inputs.hpp"
+
 namespace workshop {
 
 /// One tensor of a file, its bytes as stored.
 struct StoredTensor {
-  std::string dtype;                 // "F16", "BF16", "F32", "F64", ... as the header says
-  std::vector<std::int64_t> shape;   // outermost first
+  std::string dtype;                // "F16", "BF16", "F32", "F64", ... as the header says
+  std::vector<std::int64_t> shape;  // outermost first
   std::vector<std::byte> bytes;
 };
 
@@ -29,7 +29,7 @@ using StoredTensors = std::map<std::string, StoredTensor>;
 /// @throws Refusal naming the file and the tensor
 StoredTensors read_safetensors(const std::filesystem::path& file);
 
-/// Writes a file whole or not at all (a temporary beside it, then a rename).
+/// Writes a file as write_whole_file does.
 /// @throws Refusal if it cannot be written there
 void write_safetensors(const std::filesystem::path& file, const StoredTensors& tensors);
 

@@ -49,6 +49,10 @@ void synchronize(Stream stream = nullptr);
 /// @throws KernelFault or DeviceError as synchronize()
 double time_ms(const std::function<void()>& launch, Stream stream = nullptr);
 
+/// Guard bytes on each side of a buffer: more than the 16 rows of 64 elements that a block owns, so
+/// that a block which stores past the end of a ragged O meets them and nothing else.
+inline constexpr std::size_t kGuardBytes = 4096;
+
 /// An array in the device's memory with guard words on both sides of it, 16-byte aligned.
 class Buffer {
  public:

@@ -7,6 +7,7 @@
 #include "common/attention/error_bound.hpp"
 #include "common/attention/safetensors.hpp"
 #include "common/attention/stages.hpp"
+#include "common/attention/whole_file.hpp"
 #include "common/harness/command_line.hpp"
 #include "common/harness/exit_status.hpp"
 #include "common/harness/results.hpp"
@@ -68,7 +69,7 @@ int check_command(const std::vector<std::string>& arguments) {
 
   const ResultRow row = judge(file, line.has("--causal") ? Mask::causal : Mask::none);
   if (json_file)
-    write_whole(*json_file, envelope("check", {row}, nlohmann::json::array()).dump(2) + "\n");
+    write_whole_file(*json_file, envelope("check", {row}, nlohmann::json::array()).dump(2) + "\n");
   fmt::print("{}: N = {}, D = {}, {}, {}\n{}: {}\n", row.input, row.n, row.d, row.type,
              row.mask == "none" ? "no mask" : "causal mask", row.passed ? "pass" : "WRONG",
              row.detail);

@@ -4,9 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <fstream>
-#include <stdexcept>
-#include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -121,20 +118,6 @@ std::vector<ResultRow> rows_of(const json& envelope) {
   std::vector<ResultRow> rows;
   for (const json& row : envelope.at("rows")) rows.push_back(row_from(row));
   return rows;
-}
-
-void write_whole(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::path temporary = file;
-  temporary += ".partial";
-  std::ofstream stream(temporary, std::ios::binary);
-  stream << text;
-  stream.close();
-  std::error_code error;
-  if (stream) std::filesystem::rename(temporary, file, error);
-  if (!stream || error) {
-    std::filesystem::remove(temporary, error);
-    throw std::runtime_error(fmt::format("{} could not be written", file.string()));
-  }
 }
 
 }  // namespace workshop

@@ -3,7 +3,6 @@
 /// What a run found: rows, the table a reader sees, and the envelope that all result files share.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,9 +41,5 @@ nlohmann::json device_json();
 
 /// The rows of an envelope.
 std::vector<ResultRow> rows_of(const nlohmann::json& envelope);
-
-/// Writes a text file whole or not at all: a temporary beside it, then a rename.
-/// @throws std::runtime_error naming the file
-void write_whole(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace workshop

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "common/harness/results.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -72,22 +69,6 @@ TEST_CASE("the table fits 100 columns and shows what is wrong") {
   CHECK_THAT(text, ContainsSubstring("pass"));
   CHECK_THAT(text, ContainsSubstring("WRONG"));
   CHECK_THAT(text, ContainsSubstring("o[0][0] = nan"));
-}
-
-TEST_CASE("a file is written whole or not at all") {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("workshop_results_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  const auto file = folder / "table.json";
-  write_whole(file, "first");
-  write_whole(file, "second");
-  std::ifstream stream(file);
-  std::string text;
-  std::getline(stream, text);
-  CHECK(text == "second");
-  CHECK_THROWS(write_whole(folder / "none" / "table.json", "text"));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace workshop

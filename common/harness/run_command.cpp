@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/attention/whole_file.hpp"
 #include "common/harness/build.hpp"
 #include "common/harness/build_info.hpp"
 #include "common/harness/exit_status.hpp"
@@ -182,11 +183,11 @@ std::string closing_line(const CommandLine& line, const Findings& findings) {
 }
 
 void print_list() {
-  fmt::print("Programs, each also with the suffix _cpu:\n\n");
+  fmt::print("Programs, for a GPU and (suffix _cpu) for the CPU device:\n\n");
   for (const Stage& stage : kStages) {
     const Promise& promise = stage.promise;
-    fmt::print("  {:<22} {}\n  {:<22} fp16, bf16; D 16, 32, 64; N {}; {}; block-n {}\n\n",
-               stage.name, stage.idea, "",
+    fmt::print("  {}, {}_cpu\n    {}\n    fp16, bf16; D 16, 32, 64; N {}; {}; block-n {}\n\n",
+               stage.name, stage.name, stage.idea,
                promise.any_length ? "from 1 to 2048" : "a multiple of 32 up to 2048",
                promise.causal ? "no mask or causal" : "no mask", promise.block_n.front());
   }
@@ -230,7 +231,8 @@ int run_command(const std::vector<std::string>& arguments) {
     for (const std::string& suffix : suffixes) run_one(one, suffix, scratch, findings);
   }
   if (request.json) {
-    write_whole(*request.json, envelope("run", findings.rows, findings.devices).dump(2) + "\n");
+    write_whole_file(*request.json,
+                     envelope("run", findings.rows, findings.devices).dump(2) + "\n");
   }
   fmt::print("{}\n{}\n", table(findings.rows), closing_line(line, findings));
   return findings.status;

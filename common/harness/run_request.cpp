@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/attention/safetensors.hpp"
+#include "common/attention/whole_file.hpp"
 
 namespace workshop {
 namespace {
@@ -74,8 +75,7 @@ void declare_run_options(CommandLine& line) {
   line.add_option("--n", "length of generated inputs (256)", "a whole number from 1 to 2048");
   line.add_option("--d", "head dimension of generated inputs (64)", "16, 32, 64");
   line.add_option("--dtype", "type of generated inputs (fp16)", "fp16, bf16");
-  line.add_option("--input", "family of generated inputs (normal)",
-                  "a name that `./workshop run --list` prints");
+  line.add_option("--input", "family of generated inputs (normal)", "a name of `run --list`");
   line.add_option("--seed", "seed of generated inputs (1)", "a whole number below 2^64");
   line.add_flag("--causal", "a row sees itself and what is before it");
   line.add_option("--block-n", "keys a tile holds (32)", "32, 64");
@@ -113,19 +113,6 @@ std::string input_name(const RunRequest& request) {
 void require_promised(const RunRequest& request, const Inputs& inputs, const Stage& stage) {
   require_promised(inputs.type, request.mask, inputs.seq_len(), inputs.head_dim(), request.block_n,
                    stage);
-}
-
-void require_writable(const std::string& option, const std::string& file) {
-  const auto refuse = [&](const char* why) {
-    throw Refusal(fmt::format("{} '{}': {}; allowed: a file in a folder that can be written to",
-                              option, file, why));
-  };
-  if (file.empty()) refuse("the name is empty");
-  std::error_code error;
-  if (fs::is_directory(file, error)) refuse("that is a folder");
-  const fs::path folder = fs::absolute(file, error).parent_path();
-  if (!fs::is_directory(folder, error)) refuse("its folder does not exist");
-  if (access(folder.c_str(), W_OK) != 0) refuse("its folder cannot be written to");
 }
 
 }  // namespace workshop

@@ -49,7 +49,4 @@ std::string input_name(const RunRequest& request);
 /// @throws Refusal unless `stage` promises the request on such inputs
 void require_promised(const RunRequest& request, const Inputs& inputs, const Stage& stage);
 
-/// @throws Refusal naming `option` unless a file of this name could be made
-void require_writable(const std::string& option, const std::string& file);
-
 }  // namespace workshop

@@ -11,6 +11,7 @@
 
 #include "common/attention/error_bound.hpp"
 #include "common/attention/safetensors.hpp"
+#include "common/attention/whole_file.hpp"
 #include "common/harness/exit_status.hpp"
 #include "common/harness/results.hpp"
 #include "common/harness/run_request.hpp"
@@ -90,7 +91,7 @@ int run_stage(std::vector<std::string> arguments, const Stage& stage, AttentionF
     write_safetensors(*request.output, {{"o", stored_tensor(inputs.type, o)}});
   }
   if (request.json)
-    write_whole(*request.json, envelope("run", {row}, device_json()).dump(2) + "\n");
+    write_whole_file(*request.json, envelope("run", {row}, device_json()).dump(2) + "\n");
   fmt::print("{}", table({row}));
   return row.passed ? kAllRight : kWrongResult;
 }

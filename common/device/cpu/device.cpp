@@ -17,7 +17,6 @@
 namespace simt {
 namespace {
 
-constexpr std::size_t kGuardBytes = 64;
 constexpr std::align_val_t kAlignment{64};
 constexpr std::byte kGuard{0xcb};
 

@@ -15,7 +15,6 @@
 namespace simt {
 namespace {
 
-constexpr std::size_t kGuardBytes = 256;
 constexpr unsigned char kGuardByte = 0xA5;
 
 // The last launch of this process, for errors that a kernel leaves behind while it runs.
