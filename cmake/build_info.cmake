@@ -11,6 +11,11 @@ string(TOUPPER "${CMAKE_BUILD_TYPE}" build_info_config)
 string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_info_config}}${build_info_options}"
        build_info_flags)
 
+if(WORKSHOP_CUDA)
+  list(JOIN CMAKE_CUDA_ARCHITECTURES ", " build_info_cuda)
+  string(PREPEND build_info_cuda "${CMAKE_CUDA_COMPILER_VERSION} for ")
+endif()
+
 set(WORKSHOP_COMMIT "@WORKSHOP_COMMIT@")
 configure_file(${build_info_template} ${build_info_dir}/build_info.cpp.in @ONLY)
 

@@ -1,5 +1,5 @@
 # Build type, standard and warnings for every target of the project.
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()
 set(CMAKE_CXX_STANDARD 20)
@@ -10,7 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 option(WORKSHOP_WARNINGS_AS_ERRORS "Warnings stop the build" OFF)
 option(WORKSHOP_SANITIZE "Build with AddressSanitizer and UBSan" OFF)
-option(BUILD_TESTING "Build the tests" ON)
+option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 
 add_library(workshop_options INTERFACE)
 target_include_directories(workshop_options INTERFACE ${PROJECT_SOURCE_DIR})

@@ -14,6 +14,7 @@
 #include "common/attention/safetensors.hpp"
 #include "common/attention/tiled_reference.hpp"
 #include "common/harness/catch.hpp"
+#include "common/harness/test_support.hpp"
 
 using namespace workshop;
 using nlohmann::json;
@@ -29,13 +30,8 @@ json trace_json(Arguments arguments) {
   return json::parse(trace_text(arguments));  // strict: no NaN, nothing behind the value
 }
 
-std::string refusal_of(const Arguments& arguments) {
-  try {
-    trace_text(arguments);
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "not refused";
+std::string refusal_tracing(const Arguments& arguments) {
+  return refusal_of([&] { trace_text(arguments); });
 }
 
 /// The longest line of a text.
@@ -284,7 +280,7 @@ TEST_CASE("every bad request is refused in a sentence with the option, its value
   }
   for (const BadRequest& request : requests) {
     CAPTURE(request.arguments);
-    const std::string sentence = refusal_of(request.arguments);
+    const std::string sentence = refusal_tracing(request.arguments);
     CHECK_THAT(sentence, ContainsSubstring(request.sentence));
     CHECK(sentence != "not refused");
     CHECK(sentence.find('\n') == std::string::npos);
@@ -299,6 +295,6 @@ TEST_CASE("no option may be given twice") {
     Arguments twice = option;
     twice.insert(twice.end(), option.begin(), option.end());
     CAPTURE(twice);
-    CHECK_THAT(refusal_of(twice), ContainsSubstring(option[0]) && ContainsSubstring("once"));
+    CHECK_THAT(refusal_tracing(twice), ContainsSubstring(option[0]) && ContainsSubstring("once"));
   }
 }

@@ -3,6 +3,8 @@
 /// From a type and a head dimension known at run time to the template arguments of a kernel.
 #pragma once
 
+#include <stdexcept>
+
 #include "common/attention/problem.hpp"
 
 namespace workshop {
@@ -19,6 +21,8 @@ void dispatch(const AttentionProblem& problem, const Run& run) {
         return run.template operator()<Element, 32>();
       case 64:
         return run.template operator()<Element, 64>();
+      default:
+        throw std::logic_error("dispatch: require_promised was not called");
     }
   };
   if (problem.type == ElementType::fp16) {

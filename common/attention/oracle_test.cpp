@@ -15,6 +15,7 @@
 #include "common/attention/inputs.hpp"
 #include "common/attention/safetensors.hpp"
 #include "common/harness/catch.hpp"
+#include "common/harness/test_support.hpp"
 
 using namespace workshop;
 
@@ -32,18 +33,6 @@ Matrix<double> mean_by_logits(const std::vector<double>& logits, const Matrix<do
   Matrix<double> k(int(logits.size()), 1);
   k.values = logits;
   return attention_oracle(matrix_of({{1}}), k, values, Mask::none);
-}
-
-double largest_difference(const Matrix<double>& a, const Matrix<double>& b) {
-  REQUIRE(a.rows == b.rows);
-  REQUIRE(a.cols == b.cols);
-  double largest = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) {
-    const double difference = std::abs(a.values[i] - b.values[i]);
-    if (std::isnan(difference)) return difference;
-    largest = std::max(largest, difference);
-  }
-  return largest;
 }
 
 }  // namespace

@@ -9,12 +9,16 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <string_view>
 
 #include "common/attention/element.hpp"
 
 namespace workshop {
 
 enum class Mask { none, causal };
+
+/// The name in tables and results.
+constexpr std::string_view name_of(Mask mask) { return mask == Mask::none ? "none" : "causal"; }
 
 inline constexpr int kMaxSeqLen = 2048;
 inline constexpr int kHeadDims[] = {16, 32, 64};

@@ -8,6 +8,7 @@
 
 #include "common/attention/stages.hpp"
 #include "common/harness/catch.hpp"
+#include "common/harness/test_support.hpp"
 
 using namespace workshop;
 
@@ -22,25 +23,14 @@ AttentionProblem problem_of(std::int64_t seq_len = 64, std::int64_t head_dim = 3
   return problem;
 }
 
-/// What the refusal says, or "taken".
 std::string refusal(const AttentionProblem& problem, const Stage& stage) {
-  try {
-    require_promised(problem, stage);
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "taken";
+  return refusal_of([&] { require_promised(problem, stage); });
 }
 
 std::string refusal(std::int64_t seq_len, std::int64_t head_dim, const Stage& stage,
                     Mask mask = Mask::none, int block_n = 32,
                     ElementType type = ElementType::fp16) {
-  try {
-    require_promised(type, mask, seq_len, head_dim, block_n, stage);
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "taken";
+  return refusal_of([&] { require_promised(type, mask, seq_len, head_dim, block_n, stage); });
 }
 
 }  // namespace
@@ -49,15 +39,15 @@ TEST_CASE("Each stage takes all that it promises") {
   for (const Stage& stage : kStages) {
     for (const int head_dim : kHeadDims) {
       for (const auto type : {ElementType::fp16, ElementType::bf16}) {
-        CHECK(refusal(32, head_dim, stage, Mask::none, 32, type) == "taken");
-        CHECK(refusal(2048, head_dim, stage, Mask::none, 32, type) == "taken");
+        CHECK(refusal(32, head_dim, stage, Mask::none, 32, type) == "not refused");
+        CHECK(refusal(2048, head_dim, stage, Mask::none, 32, type) == "not refused");
       }
     }
-    CHECK(refusal(problem_of(), stage) == "taken");
+    CHECK(refusal(problem_of(), stage) == "not refused");
   }
   for (int seq_len = 1; seq_len <= kMaxSeqLen; ++seq_len) {
-    REQUIRE(refusal(seq_len, 64, stage(3), Mask::none) == "taken");
-    REQUIRE(refusal(seq_len, 64, stage(3), Mask::causal) == "taken");
+    REQUIRE(refusal(seq_len, 64, stage(3), Mask::none) == "not refused");
+    REQUIRE(refusal(seq_len, 64, stage(3), Mask::causal) == "not refused");
   }
 }
 
@@ -74,7 +64,7 @@ TEST_CASE("A tile width that a stage lacks is refused, and stage 4 named for 64"
         "block_n = 64: stage2_online_softmax has tiles of 32 keys; wider tiles come with stage 4");
   CHECK(refusal(64, 32, stage(3), Mask::none, 48) ==
         "block_n = 48: stage3_masking has tiles of 32 keys");
-  CHECK(refusal(64, 32, stage(3), Mask::none, 0) != "taken");
+  CHECK(refusal(64, 32, stage(3), Mask::none, 0) != "not refused");
 }
 
 TEST_CASE("A null pointer is refused by name") {
@@ -95,7 +85,7 @@ TEST_CASE("An address that is not a multiple of 16 bytes is refused by name") {
   }
   AttentionProblem problem = problem_of();
   problem.o.data = memory + 16;
-  CHECK(refusal(problem, stage(1)) == "taken");
+  CHECK(refusal(problem, stage(1)) == "not refused");
 }
 
 TEST_CASE("Different lengths are refused with both numbers, since causal would be ambiguous") {
@@ -184,7 +174,7 @@ TEST_CASE("Of several faults the first in the order of the contract is named") {
   problem.q.rows = problem.k.rows = problem.v.rows = problem.o.rows = 320;
   CHECK_THAT(refusal(problem, stage(1)), ContainsSubstring("mask = causal"));
   problem.mask = Mask::none;
-  CHECK(refusal(problem, stage(1)) == "taken");
+  CHECK(refusal(problem, stage(1)) == "not refused");
 }
 
 TEST_CASE("The scale of the softmax is 1 / sqrt(D), rounded once") {

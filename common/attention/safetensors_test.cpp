@@ -5,24 +5,17 @@
 
 #include <cstring>
 #include <fstream>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "common/attention/problem.hpp"
 #include "common/harness/catch.hpp"
+#include "common/harness/test_support.hpp"
 
 using namespace workshop;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder of its own for a test case, removed at its end.
-struct TemporaryFolder {
-  fs::path path = fs::temp_directory_path() / fmt::format("safetensors_test_{}", getpid());
-  TemporaryFolder() { fs::create_directories(path); }
-  ~TemporaryFolder() { fs::remove_all(path); }
-};
 
 std::string length_field(std::uint64_t length) {
   std::string field(8, '\0');
@@ -49,15 +42,6 @@ fs::path write(const TemporaryFolder& folder, const std::string& bytes) {
   const fs::path file = folder.path / "case.safetensors";
   std::ofstream(file, std::ios::binary) << bytes;
   return file;
-}
-
-std::string refusal_of(const auto& action) {
-  try {
-    action();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "not refused";
 }
 
 std::string refusal_reading(const fs::path& file) {
@@ -228,7 +212,7 @@ TEST_CASE("what is written reads back the same, in both types") {
   CHECK(inputs.k == k);
   CHECK(inputs.v == v);
   CHECK(fs::file_size(file) % 2 == 0);
-  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);  // no temporary is left
+  CHECK(folder.count() == 1);  // no temporary is left
 }
 
 TEST_CASE("data begin at a multiple of 8 bytes whatever the names are") {
@@ -250,7 +234,7 @@ TEST_CASE("a file that cannot be written is refused and leaves nothing behind") 
              ContainsSubstring("its folder does not exist"));
   CHECK_THAT(refusal_writing(folder.path), ContainsSubstring("that is a folder"));
   CHECK_THAT(refusal_writing("/dev/null"), ContainsSubstring("no plain file"));
-  CHECK(fs::is_empty(folder.path));
+  CHECK(folder.count() == 0);
 }
 
 TEST_CASE("inputs outside the contract are refused with the tensor, what it is and may be") {

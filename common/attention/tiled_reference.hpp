@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "common/attention/element.hpp"
+#include "common/attention/inputs.hpp"
 #include "common/attention/matrix.hpp"
 #include "common/attention/mutation.hpp"
 #include "common/attention/problem.hpp"
@@ -186,6 +187,14 @@ Matrix<State> tiled_attention(const Matrix<State>& q, const Matrix<State>& k,
     std::copy(row.begin(), row.end(), o.row(q_row).begin());
   }
   return o;
+}
+
+/// The same on stored 16-bit inputs, widened exactly; `tiled_attention<float>(inputs, options)`.
+template <typename State>
+Matrix<State> tiled_attention(const Inputs& inputs, const TiledOptions& options,
+                              const std::type_identity_t<Observer<State>>& observer = {}) {
+  return tiled_attention(widen<State>(inputs.type, inputs.q), widen<State>(inputs.type, inputs.k),
+                         widen<State>(inputs.type, inputs.v), options, observer);
 }
 
 /// One head of a batch.

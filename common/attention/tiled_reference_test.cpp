@@ -9,12 +9,11 @@
 
 #include "common/attention/oracle.hpp"
 #include "common/harness/catch.hpp"
+#include "common/harness/test_support.hpp"
 
 using namespace workshop;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Even numbers in [-spread, spread), the same on every machine.
 Matrix<double> random_matrix(int rows, int cols, std::uint64_t seed, double spread = 2) {
@@ -29,25 +28,6 @@ Matrix<To> convert(const Matrix<double>& numbers) {
   Matrix<To> converted(numbers.rows, numbers.cols);
   std::copy(numbers.values.begin(), numbers.values.end(), converted.values.begin());
   return converted;
-}
-
-Matrix<double> first_rows(const Matrix<double>& numbers, int rows) {
-  Matrix<double> first(rows, numbers.cols);
-  std::copy_n(numbers.values.begin(), first.values.size(), first.values.begin());
-  return first;
-}
-
-/// The largest difference; infinity if any of them is no number.
-template <typename T>
-double distance(const Matrix<T>& a, const Matrix<double>& b) {
-  REQUIRE(a.rows == b.rows);
-  REQUIRE(a.cols == b.cols);
-  double largest = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) {
-    const double difference = std::abs(double(a.values[i]) - b.values[i]);
-    if (!(difference <= largest)) largest = std::isnan(difference) ? kInfinity : difference;
-  }
-  return largest;
 }
 
 /// False for what is no number.
@@ -69,15 +49,6 @@ RowState<State> through(const std::vector<State>& scores, const std::vector<Stat
                                std::span(p).subspan(first, keys), v, first, options);
   }
   return row;
-}
-
-std::string refusal_of(const auto& action) {
-  try {
-    action();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "not refused";
 }
 
 }  // namespace
@@ -130,7 +101,7 @@ TEST_CASE("five keys of four columns in blocks of two, worked out by hand") {
   CHECK(tiles == 3);
   Matrix<double> by_hand(1, 4);
   by_hand.values = {6, 4, 1, 0};
-  CHECK(distance(o, by_hand) < 1e-14);
+  CHECK(largest_difference(o, by_hand) < 1e-14);
 }
 
 TEST_CASE("every block size gives the dense result") {
@@ -143,7 +114,8 @@ TEST_CASE("every block size gives the dense result") {
   const Matrix<double> dense = attention_oracle(q, k, v, mask);
   for (int block_n : {1, 2, 3, 16, 32, 33, 1000}) {
     CAPTURE(seq_len, head_dim, block_n);
-    CHECK(distance(tiled_attention(q, k, v, {.block_n = block_n, .mask = mask}), dense) < 1e-13);
+    CHECK(largest_difference(tiled_attention(q, k, v, {.block_n = block_n, .mask = mask}), dense) <
+          1e-13);
   }
 }
 
@@ -230,8 +202,8 @@ TEST_CASE("a shift of all scores changes nothing beyond rounding") {
   const Matrix<double> v = random_matrix(30, 4, 16);
   Matrix<double> shifted = k;
   for (int key = 0; key < shifted.rows; ++key) shifted(key, 1) += 130;
-  CHECK(distance(tiled_attention(q, shifted, v, {.block_n = 7}),
-                 tiled_attention(q, k, v, {.block_n = 7})) < 1e-12);
+  CHECK(largest_difference(tiled_attention(q, shifted, v, {.block_n = 7}),
+                           tiled_attention(q, k, v, {.block_n = 7})) < 1e-12);
 }
 
 TEST_CASE("an FP32 state agrees with an FP64 state to FP32 rounding") {
@@ -243,10 +215,26 @@ TEST_CASE("an FP32 state agrees with an FP64 state to FP32 rounding") {
     std::copy(numbers.values.begin(), numbers.values.end(), result.values.begin());
     return result;
   };
-  const double error = distance(tiled_attention(q, k, v, {.block_n = 8}),
-                                tiled_attention(wide(q), wide(k), wide(v), {.block_n = 8}));
+  const double error =
+      largest_difference(tiled_attention(q, k, v, {.block_n = 8}),
+                         tiled_attention(wide(q), wide(k), wide(v), {.block_n = 8}));
   CHECK(error < 2e-6);
   CHECK(error > 0);  // it did compute in FP32
+}
+
+TEST_CASE("16-bit inputs, in an FP32 and in an FP64 state, agree with the oracle") {
+  const ElementType type = GENERATE(ElementType::fp16, ElementType::bf16);
+  const Mask mask = GENERATE(Mask::none, Mask::causal);
+  const Inputs inputs{type, round_matrix(type, random_matrix(40, 16, 29)),
+                      round_matrix(type, random_matrix(40, 16, 30)),
+                      round_matrix(type, random_matrix(40, 16, 31))};
+  const Matrix<double> expected =
+      attention_oracle(widen(type, inputs.q), widen(type, inputs.k), widen(type, inputs.v), mask);
+  const TiledOptions options{.block_n = 7, .mask = mask};
+  CHECK(largest_difference(tiled_attention<double>(inputs, options), expected) < 1e-13);
+  const double error = largest_difference(tiled_attention<float>(inputs, options), expected);
+  CHECK(error < 2e-6);
+  CHECK(error > 1e-13);  // it did compute in FP32
 }
 
 TEST_CASE("more queries than keys, and fewer") {
@@ -254,8 +242,8 @@ TEST_CASE("more queries than keys, and fewer") {
   const Matrix<double> q = random_matrix(queries, 6, 20);
   const Matrix<double> k = random_matrix(17, 6, 21);
   const Matrix<double> v = random_matrix(17, 6, 22);
-  CHECK(distance(tiled_attention(q, k, v, {.block_n = 5}), attention_oracle(q, k, v, Mask::none)) <
-        1e-13);
+  CHECK(largest_difference(tiled_attention(q, k, v, {.block_n = 5}),
+                           attention_oracle(q, k, v, Mask::none)) < 1e-13);
 }
 
 TEST_CASE("a batch of heads is each head by itself") {

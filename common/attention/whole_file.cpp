@@ -2,6 +2,7 @@
 #include "common/attention/whole_file.hpp"
 
 #include <fstream>
+#include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 
@@ -38,8 +39,7 @@ void write_whole_file(const fs::path& file, std::string_view bytes) {
   if (stream) fs::rename(partial, file, error);
   if (!stream || error) {
     fs::remove(partial, error);
-    throw Refusal(fmt::format("file '{}' could not be written whole; allowed: a place with room",
-                              file.string()));
+    throw std::runtime_error(fmt::format("file '{}' could not be written whole", file.string()));
   }
 }
 

@@ -13,7 +13,7 @@ namespace workshop {
 void require_writable(std::string_view subject, const std::filesystem::path& file);
 
 /// Writes a temporary file beside it, then renames it: a reader sees the old file or the new one.
-/// @throws Refusal as require_writable, or if writing fails, and leaves nothing behind
+/// @throws Refusal as require_writable; std::runtime_error if writing fails, and leaves nothing behind
 void write_whole_file(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace workshop

@@ -26,6 +26,11 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// There is none: no GPU, or no driver. Tests skip where this is so, and only there.
+struct NoDevice : DeviceError {
+  using DeviceError::DeviceError;
+};
+
 /// A fault of the kernel that the device saw: a divergent barrier, a deadlock, an access outside.
 struct KernelFault : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -37,7 +42,7 @@ struct DeviceInfo {
   std::string description;  // what a result file should keep: driver, runtime, fibers, workers
 };
 
-/// @throws DeviceError if there is no usable device: none there, or a driver older than the toolkit
+/// @throws NoDevice, or DeviceError if it cannot be used: a driver older than the toolkit, say
 DeviceInfo device_info();
 
 /// Waits for all that was launched.
@@ -49,11 +54,7 @@ void synchronize(Stream stream = nullptr);
 /// @throws KernelFault or DeviceError as synchronize()
 double time_ms(const std::function<void()>& launch, Stream stream = nullptr);
 
-/// Guard bytes on each side of a buffer: more than the 16 rows of 64 elements that a block owns, so
-/// that a block which stores past the end of a ragged O meets them and nothing else.
-inline constexpr std::size_t kGuardBytes = 4096;
-
-/// An array in the device's memory with guard words on both sides of it, 16-byte aligned.
+/// An array in the device's memory, 16-byte aligned, with the words of guard.hpp on both sides.
 class Buffer {
  public:
   /// @throws DeviceError if there is no memory

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The one header a kernel file includes. Under nvcc a kernel is CUDA and these names are thin; under
+/// The one device header a kernel file includes. Under nvcc a kernel is CUDA and these names are thin; under
 /// a plain C++20 compiler the same file runs on the CPU device, where every CUDA thread is a fiber.
 ///
 ///   | name                                    | what it stands for                                    |

@@ -13,7 +13,7 @@ struct BuildInfo {
   std::string_view compiler;  // "GNU 12.2.0"
   std::string_view flags;     // those that can change a result or its time
   std::string_view build_type;  // "RelWithDebInfo"
-  std::string_view cuda;        // version of nvcc, empty if this build has no CUDA
+  std::string_view cuda;        // nvcc and architectures, empty if this build has no CUDA
   std::string_view cmake;
 };
 

@@ -23,7 +23,7 @@ std::string checked_file(const CommandLine& line) {
   const auto file = line.value("FILE");
   if (!file)
     throw Refusal("check is given no file; allowed: a safetensors file with q, k, v and o");
-  if (find_stage(*file) != nullptr) {
+  if (could_name_a_stage(*file)) {
     throw Refusal(
         fmt::format("check '{}': that names a stage, and there are no exercises yet; "
                     "allowed: a file (./{} if it is called so)",
@@ -48,7 +48,7 @@ ResultRow judge(const std::string& file, Mask mask) {
           .n = inputs.seq_len(),
           .d = inputs.head_dim(),
           .type = std::string(name_of(inputs.type)),
-          .mask = mask == Mask::causal ? "causal" : "none",
+          .mask = std::string(name_of(mask)),
           .error_share = comparison.worst_share,
           .passed = comparison.passed,
           .detail = describe(comparison)};
@@ -65,14 +65,13 @@ int check_command(const std::vector<std::string>& arguments) {
   if (!line.parse(arguments)) return kAllRight;
   const std::string file = checked_file(line);
   const auto json_file = line.value("--json");
-  if (json_file) require_writable("--json", *json_file);
+  if (json_file) require_result_file("--json", *json_file, file);
 
   const ResultRow row = judge(file, line.has("--causal") ? Mask::causal : Mask::none);
-  if (json_file)
-    write_whole_file(*json_file, envelope("check", {row}, nlohmann::json::array()).dump(2) + "\n");
   fmt::print("{}: N = {}, D = {}, {}, {}\n{}: {}\n", row.input, row.n, row.d, row.type,
              row.mask == "none" ? "no mask" : "causal mask", row.passed ? "pass" : "WRONG",
              row.detail);
+  if (json_file) write_results(*json_file, "check", {row}, nlohmann::json::array());
   return row.passed ? kAllRight : kWrongResult;
 }
 

@@ -14,6 +14,8 @@
 namespace workshop {
 namespace {
 
+constexpr const char* kNoValue = "no value";
+
 /// All decimal digits, no leading zero, and it fits.
 std::optional<std::uint64_t> plain_digits(std::string_view text) {
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),
@@ -52,7 +54,7 @@ void CommandLine::add_option(const std::string& name, const std::string& help,
 }
 
 void CommandLine::add_flag(const std::string& name, const std::string& help) {
-  declare(name, "no value");
+  declare(name, kNoValue);
   app_->add_flag(name, given_[name], help)
       ->disable_flag_override()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -73,7 +75,17 @@ std::string CommandLine::names() const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+void CommandLine::require_no_switch_value(const std::string& argument) const {
+  const std::size_t equals = argument.find('=');
+  const auto found = allowed_.find(argument.substr(0, equals));
+  if (equals != argument.npos && found != allowed_.end() && found->second == kNoValue) {
+    throw Refusal(
+        fmt::format("{} '{}'; allowed: {}", found->first, argument.substr(equals + 1), kNoValue));
+  }
+}
+
 bool CommandLine::parse(std::vector<std::string> arguments) {
+  for (const std::string& argument : arguments) require_no_switch_value(argument);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app_->parse(arguments);
@@ -81,9 +93,8 @@ bool CommandLine::parse(std::vector<std::string> arguments) {
     fmt::print("{}", app_->help());
     return false;
   } catch (const CLI::ArgumentMismatch& error) {
-    const std::string text = error.what();  // "--n: 1 required ... missing", "causal was given ..."
+    const std::string text = error.what();  // "--n: 1 required ... missing"
     const std::string name = text.substr(0, text.find(':'));
-    if (!allowed_.count(name)) throw Refusal("a switch takes no value: " + text);
     throw Refusal(
         fmt::format("{} needs a value and none is given; allowed: {}", name, allowed_.at(name)));
   } catch (const CLI::ParseError& error) {

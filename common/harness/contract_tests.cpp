@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -13,40 +12,11 @@
 #include "common/attention/error_bound.hpp"
 #include "common/attention/safetensors.hpp"
 #include "common/harness/catch.hpp"
+#include "common/harness/require_device.hpp"
+#include "common/harness/test_support.hpp"
 
 namespace workshop {
 namespace {
-
-constexpr ElementType kTypes[] = {ElementType::fp16, ElementType::bf16};
-
-/// Ends the test program where there is no GPU: ctest reads the line and counts the case as skipped.
-void require_device() {
-  try {
-    simt::device_info();
-  } catch (const simt::DeviceError& error) {
-    fmt::print("skipped: no GPU ({})\n", error.what());
-    std::exit(0);
-  }
-}
-
-std::vector<Mask> masks_of(const Stage& stage) {
-  if (stage.promise.causal) return {Mask::none, Mask::causal};
-  return {Mask::none};
-}
-
-/// The lengths that a stage promises, of those given.
-std::vector<int> lengths_of(const Stage& stage, const std::vector<int>& lengths) {
-  std::vector<int> promised;
-  for (const int n : lengths) {
-    if (stage.promise.any_length || n % stage.promise.block_n.front() == 0) promised.push_back(n);
-  }
-  return promised;
-}
-
-std::string name_of_case(std::string_view family, ElementType type, int n, int d, Mask mask) {
-  return fmt::format("{}, {}, N = {}, D = {}, {}", family, name_of(type), n, d,
-                     mask == Mask::causal ? "causal" : "no mask");
-}
 
 /// Runs one case for every mask of the stage and compares it with the oracle.
 void check_case(const Contract& contract, std::string_view family, ElementType type, int n, int d) {
@@ -145,34 +115,58 @@ void check_real_heads(const Contract& contract) {
 namespace {
 
 /// 64 equal rows over keys of two kinds: key 0 with score 0, so p = 1, and 63 keys whose p lies
-/// 0.4 units in the last place above 1/2, so that rounding takes it down to 1/2. V is 1 everywhere.
-Inputs inputs_that_tell_roundings_apart(ElementType type) {
+/// `above` units in the last place above 1/2. V is -5 for key 0 and 1 for the others.
+Inputs inputs_that_tell_roundings_apart(ElementType type, double above) {
   constexpr int kRows = 64;
   constexpr int kDim = 16;
   const double unit = unit_roundoff(type);  // the spacing of numbers in [1/2, 1)
-  const double score = std::log(0.5 + 0.4 * unit);
-  Matrix<double> q(kRows, kDim), k(kRows, kDim);
+  const double score = std::log(0.5 + above * unit);
+  Matrix<double> q(kRows, kDim), k(kRows, kDim), v(kRows, kDim, 1.0);
+  std::ranges::fill(v.row(0), -5);
   for (int row = 0; row < kRows; ++row) {
     q(row, 0) = q(row, 1) = 4;  // 4 / sqrt(16) = 1: the score is k[0] + k[1], in twice the digits
     if (row == 0) continue;
     k(row, 0) = to_float(type, round_to(type, float(score)));
     k(row, 1) = score - k(row, 0);
   }
-  return {type, round_matrix(type, q), round_matrix(type, k),
-          round_matrix(type, Matrix<double>(kRows, kDim, 1.0))};
+  return {type, round_matrix(type, q), round_matrix(type, k), round_matrix(type, v)};
 }
+
+/// o of a right kernel on these inputs, in units u of its last place:
+///
+///     o = (63 p - 5) / (63 p + 1), p rounded above and not below, is near 26.5 / 32.5 = 0.815. There
+///     a p that is x u larger adds 63/32.5 x = 1.94 x units above, and takes 1.58 x away below.
+///
+///     | rounds p to               | 0.4 above: FP16   BF16  | 0.6 above: FP16   BF16  |
+///     |---------------------------|-------------------------|-------------------------|
+///     | nearest, in PV alone      |       1669.28   208.11  |       1670.90   209.73  | right
+///     | nowhere                   |       1670.05   208.88  |       1670.12   208.95  |
+///     | nearest, in PV and l      |       1669.91   208.74  |       1670.27   209.10  |
+///     | nearest, in l alone       |       1670.68   209.51  |       1669.49   208.32  |
+///     | down (truncated), in PV   |          (nearest)      |       1668.96   207.80  |
+///     | up, in PV                 |       1671.21   210.03  |          (nearest)      |
+///
+/// Each wrong way ends at another whole number than the right one.
+struct RoundingCase {
+  double above;
+  int fp16;
+  int bf16;
+};
+
+constexpr RoundingCase kRoundingCases[] = {{0.4, 1669, 208}, {0.6, 1671, 210}};
 
 }  // namespace
 
 void check_rounding_of_probabilities(const Contract& contract) {
   require_device();
   for (const ElementType type : kTypes) {
-    INFO(name_of(type));
-    const Inputs inputs = inputs_that_tell_roundings_apart(type);
-    const auto o = widen(type, DeviceCase(inputs, Mask::none).run(contract.attention));
-    // (1 + 63 / 2) / (1 + 63 (1/2 + 0.4 u)) = 1 - 0.775 u, which rounds to 1 - u. With p rounded in
-    // both places, or in neither, or in l alone, o is 1 or more.
-    for (const double value : o.values) REQUIRE(value == 1 - unit_roundoff(type));
+    for (const RoundingCase& rounding : kRoundingCases) {
+      INFO(name_of(type) << ", p is " << rounding.above << " units above 1/2");
+      const Inputs inputs = inputs_that_tell_roundings_apart(type, rounding.above);
+      const auto o = widen(type, DeviceCase(inputs, Mask::none).run(contract.attention));
+      const int units = type == ElementType::fp16 ? rounding.fp16 : rounding.bf16;
+      for (const double value : o.values) REQUIRE(value == units * unit_roundoff(type));
+    }
   }
 }
 
@@ -186,57 +180,73 @@ void check_repeats_bitwise(const Contract& contract) {
   }
 }
 
+namespace {
+
+void check_future_is_invisible(const Contract& contract, ElementType type, int d) {
+  constexpr int kRows = 70;
+  const Inputs inputs = make_inputs("normal", type, kRows, d, 11);
+  const Inputs others = make_inputs("huge-v", type, kRows, d, 12);
+  const auto o = DeviceCase(inputs, Mask::causal).run(contract.attention);
+  Inputs changed = others;  // K and V from the prefix on, which grows
+  changed.q = inputs.q;
+  for (int prefix = 1; prefix < kRows; ++prefix) {
+    std::ranges::copy(inputs.k.row(prefix - 1), changed.k.row(prefix - 1).begin());
+    std::ranges::copy(inputs.v.row(prefix - 1), changed.v.row(prefix - 1).begin());
+    const auto o_changed = DeviceCase(changed, Mask::causal).run(contract.attention);
+    INFO(name_of_case("normal", type, kRows, d, Mask::causal) << ", prefix " << prefix);
+    REQUIRE(first_rows(o, prefix) == first_rows(o_changed, prefix));
+    // ... and the change was one: the last row sees it.
+    REQUIRE_FALSE(std::ranges::equal(o.row(kRows - 1), o_changed.row(kRows - 1)));
+  }
+}
+
+}  // namespace
+
 void check_future_is_invisible(const Contract& contract) {
   require_device();
-  constexpr int kRows = 70;
   for (const ElementType type : kTypes) {
-    const Inputs inputs = make_inputs("normal", type, kRows, 32, 11);
-    const Inputs others = make_inputs("huge-v", type, kRows, 32, 12);
-    const auto o = DeviceCase(inputs, Mask::causal).run(contract.attention);
-    for (int prefix = 1; prefix < kRows; ++prefix) {
-      Inputs changed = inputs;
-      for (int row = prefix; row < kRows; ++row) {
-        std::ranges::copy(others.k.row(row), changed.k.row(row).begin());
-        std::ranges::copy(others.v.row(row), changed.v.row(row).begin());
+    for (const int d : kHeadDims) check_future_is_invisible(contract, type, d);
+  }
+}
+
+namespace {
+
+/// Calls `check(inputs)` on what every two stages take: full tiles, one, three and eight of them.
+template <typename Check>
+void for_neighbours(const Check& check) {
+  for (const InputFamily& family : input_families()) {
+    for (const ElementType type : kTypes) {
+      for (const int d : kHeadDims) {
+        for (const int n : {32, 96, 256}) {
+          INFO(name_of_case(family.name, type, n, d, Mask::none));
+          check(make_inputs(family.name, type, n, d, 5));
+        }
       }
-      const auto o_changed = DeviceCase(changed, Mask::causal).run(contract.attention);
-      CAPTURE(prefix);
-      for (int row = 0; row < prefix; ++row)
-        REQUIRE(std::ranges::equal(o.row(row), o_changed.row(row)));
-      // ... and the change was one: the last row sees it.
-      REQUIRE_FALSE(std::ranges::equal(o.row(kRows - 1), o_changed.row(kRows - 1)));
     }
   }
 }
 
+}  // namespace
+
 void check_agrees_with(const Contract& contract, const Contract& previous) {
   require_device();
-  for (const InputFamily& family : input_families()) {
-    for (const ElementType type : kTypes) {
-      INFO(name_of_case(family.name, type, 96, 32, Mask::none));
-      const Inputs inputs = make_inputs(family.name, type, 96, 32, 5);
-      DeviceCase device_case(inputs, Mask::none);
-      const auto o = widen(type, device_case.run(contract.attention));
-      const auto o_previous = widen(type, device_case.run(previous.attention));
-      const Expectation expectation = expect(inputs, Mask::none);
-      for (std::size_t i = 0; i < o.values.size(); ++i) {
-        REQUIRE(std::abs(o.values[i] - o_previous.values[i]) <= 2 * expectation.bound.values[i]);
-      }
+  for_neighbours([&](const Inputs& inputs) {
+    DeviceCase device_case(inputs, Mask::none);
+    const auto o = widen(inputs.type, device_case.run(contract.attention));
+    const auto o_previous = widen(inputs.type, device_case.run(previous.attention));
+    const Expectation expectation = expect(inputs, Mask::none);
+    for (std::size_t i = 0; i < o.values.size(); ++i) {
+      REQUIRE(std::abs(o.values[i] - o_previous.values[i]) <= 2 * expectation.bound.values[i]);
     }
-  }
+  });
 }
 
 void check_equals_bitwise(const Contract& contract, const Contract& previous) {
   require_device();
-  for (const InputFamily& family : input_families()) {
-    for (const ElementType type : kTypes) {
-      for (const int d : kHeadDims) {
-        INFO(name_of_case(family.name, type, 96, d, Mask::none));
-        DeviceCase device_case(make_inputs(family.name, type, 96, d, 5), Mask::none);
-        CHECK(device_case.run(contract.attention) == device_case.run(previous.attention));
-      }
-    }
-  }
+  for_neighbours([&](const Inputs& inputs) {
+    DeviceCase device_case(inputs, Mask::none);
+    CHECK(device_case.run(contract.attention) == device_case.run(previous.attention));
+  });
 }
 
 namespace {
@@ -261,22 +271,29 @@ Pointer moved_by(Pointer data, std::ptrdiff_t bytes) {
 }
 
 constexpr BadProblem kBadProblems[] = {
-    {"2048", [](AttentionProblem& p) { set_length(p, 0); }},
-    {"2049", [](AttentionProblem& p) { set_length(p, 2049); }},
-    {"4294967328", [](AttentionProblem& p) { set_length(p, (std::int64_t(1) << 32) + 32); }},
-    {"16, 32", [](AttentionProblem& p) { set_head_dim(p, 8); }},
-    {"48", [](AttentionProblem& p) { set_head_dim(p, 48); }},
-    {"128", [](AttentionProblem& p) { set_head_dim(p, 128); }},
-    {"k", [](AttentionProblem& p) { p.k.rows = 32; }},
-    {"v", [](AttentionProblem& p) { p.v.rows = 32; }},
-    {"o", [](AttentionProblem& p) { p.o.rows = 32; }},
-    {"v", [](AttentionProblem& p) { p.v.cols = 16; }},
-    {"q", [](AttentionProblem& p) { p.q.data = nullptr; }},
-    {"o", [](AttentionProblem& p) { p.o.data = nullptr; }},
-    {"16", [](AttentionProblem& p) { p.k.data = moved_by(p.k.data, 2); }},
-    {"16", [](AttentionProblem& p) { p.o.data = moved_by(p.o.data, 8); }},
-    {"fp16", [](AttentionProblem& p) { p.type = static_cast<ElementType>(7); }},
-    {"48", [](AttentionProblem& p) { p.block_n = 48; }},
+    {"N = 0: the lengths are 1 to 2048", [](AttentionProblem& p) { set_length(p, 0); }},
+    {"N = 2049: the lengths are 1 to 2048", [](AttentionProblem& p) { set_length(p, 2049); }},
+    {"N = 4294967328: the lengths", [](AttentionProblem& p) { set_length(p, (1LL << 32) + 32); }},
+    {"D = 8: the head dimensions are 16, 32, 64", [](AttentionProblem& p) { set_head_dim(p, 8); }},
+    {"D = 48: the head dimensions", [](AttentionProblem& p) { set_head_dim(p, 48); }},
+    {"D = 128: the head dimensions", [](AttentionProblem& p) { set_head_dim(p, 128); }},
+    {"N = 64 in q, but 32 in k", [](AttentionProblem& p) { p.k.rows = 32; }},
+    {"N = 64 in q, but 32 in v", [](AttentionProblem& p) { p.v.rows = 32; }},
+    {"N = 64 in q, but 32 in o", [](AttentionProblem& p) { p.o.rows = 32; }},
+    {"D = 32 in q, but 16 in k", [](AttentionProblem& p) { p.k.cols = 16; }},
+    {"D = 32 in q, but 16 in v", [](AttentionProblem& p) { p.v.cols = 16; }},
+    {"D = 32 in q, but 16 in o", [](AttentionProblem& p) { p.o.cols = 16; }},
+    {"q is a null pointer", [](AttentionProblem& p) { p.q.data = nullptr; }},
+    {"k is a null pointer", [](AttentionProblem& p) { p.k.data = nullptr; }},
+    {"v is a null pointer", [](AttentionProblem& p) { p.v.data = nullptr; }},
+    {"o is a null pointer", [](AttentionProblem& p) { p.o.data = nullptr; }},
+    {"q starts at address", [](AttentionProblem& p) { p.q.data = moved_by(p.q.data, 4); }},
+    {"k starts at address", [](AttentionProblem& p) { p.k.data = moved_by(p.k.data, 2); }},
+    {"v starts at address", [](AttentionProblem& p) { p.v.data = moved_by(p.v.data, 1); }},
+    {"o starts at address", [](AttentionProblem& p) { p.o.data = moved_by(p.o.data, 8); }},
+    {"type = 7: the element types are fp16 (0) and bf16 (1)",
+     [](AttentionProblem& p) { p.type = static_cast<ElementType>(7); }},
+    {"block_n = 48:", [](AttentionProblem& p) { p.block_n = 48; }},
 };
 
 /// The launcher must say no, in words that hold `says`, and leave o alone.
@@ -306,15 +323,17 @@ void check_refusals(const Contract& contract) {
   const Promise& promise = contract.stage.promise;
   if (!promise.causal) {
     check_refused(contract, good.problem(),
-                  {"stage3_masking", [](AttentionProblem& p) { p.mask = Mask::causal; }});
+                  {"stage3_masking takes none or causal",
+                   [](AttentionProblem& p) { p.mask = Mask::causal; }});
   }
   if (!promise.any_length) {
     check_refused(contract, good.problem(),
-                  {"stage3_masking", [](AttentionProblem& p) { set_length(p, 33); }});
+                  {"stage3_masking takes every N from 1 to 2048",
+                   [](AttentionProblem& p) { set_length(p, 33); }});
   }
   if (std::ranges::find(promise.block_n, 64) == promise.block_n.end()) {
     check_refused(contract, good.problem(),
-                  {"stage 4", [](AttentionProblem& p) { p.block_n = 64; }});
+                  {"wider tiles come with stage 4", [](AttentionProblem& p) { p.block_n = 64; }});
   }
 }
 

@@ -4,6 +4,12 @@
 /// Each is the body of one Catch2 case. On a machine without a GPU, the GPU's say so and stop.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
 #include "common/attention/stages.hpp"
 #include "common/harness/device_case.hpp"
 
@@ -14,6 +20,28 @@ struct Contract {
   const Stage& stage;
   AttentionFunction attention;
 };
+
+inline constexpr ElementType kTypes[] = {ElementType::fp16, ElementType::bf16};
+
+/// The masks that a stage promises.
+inline std::vector<Mask> masks_of(const Stage& stage) {
+  if (stage.promise.causal) return {Mask::none, Mask::causal};
+  return {Mask::none};
+}
+
+/// The lengths that a stage promises, of those given.
+inline std::vector<int> lengths_of(const Stage& stage, std::vector<int> lengths) {
+  if (!stage.promise.any_length) {
+    const int block_n = stage.promise.block_n.front();
+    std::erase_if(lengths, [=](int n) { return n % block_n != 0; });
+  }
+  return lengths;
+}
+
+inline std::string name_of_case(std::string_view family, ElementType type, int n, int d,
+                                Mask mask) {
+  return fmt::format("{}, {}, N = {}, D = {}, mask {}", family, name_of(type), n, d, name_of(mask));
+}
 
 void check_all_families(const Contract& contract);
 void check_every_short_length(const Contract& contract);

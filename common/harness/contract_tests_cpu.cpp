@@ -9,8 +9,10 @@
 
 #include "common/attention/oracle.hpp"
 #include "common/device/cpu/cpu_device.hpp"
+#include "common/device/cpu/test_launch.hpp"
 #include "common/harness/catch.hpp"
 #include "common/harness/contract_tests.hpp"
+#include "common/harness/test_support.hpp"
 
 namespace workshop {
 namespace {
@@ -42,25 +44,35 @@ Trace traced_run(const Contract& contract, const Inputs& inputs, Mask mask) {
   return trace;
 }
 
-Matrix<double> first_rows(const Matrix<double>& matrix, int rows) {
-  Matrix<double> first(rows, matrix.cols);
-  std::copy_n(matrix.values.begin(), first.values.size(), first.values.begin());
-  return first;
+/// One worker and three, forward and in reverse: all give the same bits.
+void check_schedules_agree(const Contract& contract, const Inputs& inputs, Mask mask) {
+  using simt::cpu::Schedule;
+  const KeptSettings kept;
+  DeviceCase device_case(inputs, mask);
+  const auto run = [&](Schedule schedule, int workers) {
+    simt::cpu::settings().schedule = schedule;
+    simt::cpu::settings().workers = workers;
+    return device_case.run(contract.attention);
+  };
+  const auto o = run(Schedule::forward, 1);
+  CHECK(run(Schedule::reverse, 1) == o);
+  CHECK(run(Schedule::forward, 3) == o);
+  CHECK(run(Schedule::reverse, 3) == o);
 }
 
 }  // namespace
 
 void check_schedules_agree(const Contract& contract) {
-  for (const ElementType type : {ElementType::fp16, ElementType::bf16}) {
-    for (const int d : kHeadDims) {
-      const Inputs inputs = make_inputs("normal", type, 160, d, 9);
-      DeviceCase device_case(inputs, contract.stage.promise.causal ? Mask::causal : Mask::none);
-      simt::cpu::settings().schedule = simt::cpu::Schedule::forward;
-      const auto forward = device_case.run(contract.attention);
-      simt::cpu::settings().schedule = simt::cpu::Schedule::reverse;
-      const auto reverse = device_case.run(contract.attention);
-      simt::cpu::settings().schedule = simt::cpu::Schedule::forward;
-      CHECK(forward == reverse);
+  for (const char* family : {"normal", "rising"}) {  // in the second the maximum moves at each tile
+    for (const ElementType type : kTypes) {
+      for (const int d : kHeadDims) {
+        for (const int n : lengths_of(contract.stage, {77, 160})) {
+          for (const Mask mask : masks_of(contract.stage)) {
+            INFO(name_of_case(family, type, n, d, mask));
+            check_schedules_agree(contract, make_inputs(family, type, n, d, 9), mask);
+          }
+        }
+      }
     }
   }
 }
@@ -103,19 +115,22 @@ void check_state_is_attention_so_far(const Contract& contract) {
 
 void check_future_tiles_leave_the_state(const Contract& contract) {
   const int block_n = contract.stage.promise.block_n.front();
-  const Inputs inputs = make_inputs("normal", ElementType::bf16, 3 * block_n + 5, 16, 17);
-  int future_tiles = 0;
-  for (const auto& [where, states] : traced_run(contract, inputs, Mask::causal)) {
-    for (int tile = 1; tile < int(states.size()); ++tile) {
-      if (tile * block_n <= where.first) continue;  // the row sees some of its keys
-      ++future_tiles;
-      CHECK(states[tile].alpha == 1);
-      CHECK(states[tile].m == states[tile - 1].m);
-      CHECK(states[tile].l == states[tile - 1].l);
-      CHECK(states[tile].a == states[tile - 1].a);
+  for (const ElementType type : kTypes) {
+    INFO(name_of(type));
+    const Inputs inputs = make_inputs("normal", type, 3 * block_n + 5, 16, 17);
+    int future_tiles = 0;
+    for (const auto& [where, states] : traced_run(contract, inputs, Mask::causal)) {
+      for (int tile = 1; tile < int(states.size()); ++tile) {
+        if (tile * block_n <= where.first) continue;  // the row sees some of its keys
+        ++future_tiles;
+        CHECK(states[tile].alpha == 1);
+        CHECK(states[tile].m == states[tile - 1].m);
+        CHECK(states[tile].l == states[tile - 1].l);
+        CHECK(states[tile].a == states[tile - 1].a);
+      }
     }
+    CHECK(future_tiles > 0);
   }
-  CHECK(future_tiles > 0);
 }
 
 }  // namespace workshop

@@ -2,7 +2,7 @@
 #include "common/harness/device_case.hpp"
 
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -15,10 +15,18 @@ std::size_t bytes_of(const Matrix<std::uint16_t>& matrix) {
   return matrix.values.size() * sizeof(std::uint16_t);
 }
 
+/// What a buffer holds, in the shape of `like`.
+Matrix<std::uint16_t> downloaded(const simt::Buffer& buffer, const Matrix<std::uint16_t>& like) {
+  Matrix<std::uint16_t> matrix(like.rows, like.cols);
+  buffer.download(matrix.values.data());
+  return matrix;
+}
+
 }  // namespace
 
 DeviceCase::DeviceCase(const Inputs& inputs, Mask mask, int block_n)
-    : q_(bytes_of(inputs.q)),
+    : inputs_(inputs),
+      q_(bytes_of(inputs.q)),
       k_(bytes_of(inputs.k)),
       v_(bytes_of(inputs.v)),
       o_(bytes_of(inputs.q)),
@@ -34,28 +42,25 @@ DeviceCase::DeviceCase(const Inputs& inputs, Mask mask, int block_n)
   v_.upload(inputs.v.values.data());
 }
 
-Matrix<std::uint16_t> DeviceCase::run(AttentionFunction attention) {
-  o_.fill(kPoison);
-  attention(problem_, nullptr);
-  simt::synchronize();
-
-  const std::pair<std::string_view, const simt::Buffer&> tensors[] = {
-      {"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}};
-  for (const auto& [name, buffer] : tensors) {
+void DeviceCase::require_untouched() const {
+  const std::tuple<std::string_view, const simt::Buffer&, const Matrix<std::uint16_t>*> tensors[] =
+      {{"q", q_, &inputs_.q}, {"k", k_, &inputs_.k}, {"v", v_, &inputs_.v}, {"o", o_, nullptr}};
+  for (const auto& [name, buffer, uploaded] : tensors) {
     if (!buffer.guards_intact()) {
       throw simt::KernelFault(
-          fmt::format("the kernel wrote outside {}: a guard word beside it has "
-                      "changed",
-                      name));
+          fmt::format("the kernel wrote outside {}: a guard word beside it has changed", name));
+    }
+    if (uploaded != nullptr && downloaded(buffer, *uploaded) != *uploaded) {
+      throw simt::KernelFault(fmt::format("the kernel changed {}, which it may only read", name));
     }
   }
-  Matrix<std::uint16_t> o(int(problem_.o.rows), int(problem_.o.cols));
-  o_.download(o.values.data());
-  return o;
 }
 
-double DeviceCase::time_ms(AttentionFunction attention) {
-  return simt::time_ms([&] { attention(problem_, nullptr); });
+DeviceCase::Outcome DeviceCase::timed_run(AttentionFunction attention) {
+  o_.fill(kPoison);
+  const double time_ms = simt::time_ms([&] { attention(problem_, nullptr); });
+  require_untouched();
+  return {downloaded(o_, inputs_.q), time_ms};
 }
 
 }  // namespace workshop

@@ -19,17 +19,22 @@ class DeviceCase {
  public:
   DeviceCase(const Inputs& inputs, Mask mask, int block_n = 32);
 
-  /// Fills o with NaN, launches once, waits, and looks at the guard words of all four tensors.
-  /// @returns o as stored, [N][D]; an element that was not written is NaN
-  /// @throws simt::KernelFault if a guard word was overwritten, or as the launch and the device do
-  Matrix<std::uint16_t> run(AttentionFunction attention);
+  struct Outcome {
+    Matrix<std::uint16_t> o;  // [N][D] as stored; an element that was not written is NaN
+    double time_ms;           // device time of the launch
+  };
 
-  /// Device time of one launch in milliseconds.
-  double time_ms(AttentionFunction attention);
+  /// Fills o with NaN, launches once, waits, and looks at the guard words and at q, k and v.
+  /// @throws simt::KernelFault if one of them has changed, or as the launch and the device do
+  Outcome timed_run(AttentionFunction attention);
+  Matrix<std::uint16_t> run(AttentionFunction attention) { return timed_run(attention).o; }
 
   const AttentionProblem& problem() const { return problem_; }
 
  private:
+  void require_untouched() const;
+
+  Inputs inputs_;
   simt::Buffer q_;
   simt::Buffer k_;
   simt::Buffer v_;

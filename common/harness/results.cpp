@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/attention/whole_file.hpp"
 #include "common/device/device.hpp"
 #include "common/harness/build_info.hpp"
 
@@ -64,6 +65,14 @@ std::string error_text(const ResultRow& row) {
   return fmt::format("{:.2f}", *row.error_share);
 }
 
+/// Short enough for its column: a GPU's name without its maker.
+std::string device_text(const ResultRow& row) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  constexpr std::size_t kWidth = 15;
+  const std::string& name = row.device;
+  return name.substr(name.rfind(kMaker, 0) == 0 ? kMaker.size() : 0, kWidth);
+}
+
 std::string time_text(const ResultRow& row) {
   if (!row.time_ms) return "-";
   return fmt::format("{:.3g} ms (of {})", *row.time_ms, row.repeats);
@@ -72,11 +81,11 @@ std::string time_text(const ResultRow& row) {
 }  // namespace
 
 std::string table(const std::vector<ResultRow>& rows) {
-  constexpr const char* kLine = "{:<21}  {:<12}  {:>4}  {:>2}  {:<4}  {:<6}  {:>9}  {:>15}  {}\n";
+  constexpr const char* kLine = "{:<21}  {:<15}  {:>4}  {:>2}  {:<4}  {:<6}  {:>9}  {:>14}  {}\n";
   std::string text = fmt::format(kLine, "stage", "device", "N", "D", "type", "mask", "err/bound",
                                  "median time", "verdict");
   for (const ResultRow& row : rows) {
-    text += fmt::format(kLine, row.stage, row.device, row.n, row.d, row.type, row.mask,
+    text += fmt::format(kLine, row.stage, device_text(row), row.n, row.d, row.type, row.mask,
                         error_text(row), time_text(row), row.passed ? "pass" : "WRONG");
   }
   for (const ResultRow& row : rows) {
@@ -109,9 +118,15 @@ json envelope(const std::string& kind, const std::vector<ResultRow>& rows, const
             {"compiler", build.compiler},
             {"flags", build.flags},
             {"build_type", build.build_type},
-            {"cuda", build.cuda}}},
+            {"cuda", build.cuda},
+            {"cmake", build.cmake}}},
           {"devices", devices},
           {"rows", row_list}};
+}
+
+void write_results(const std::string& file, const std::string& kind,
+                   const std::vector<ResultRow>& rows, const json& devices) {
+  write_whole_file(file, envelope(kind, rows, devices).dump(2) + "\n");
 }
 
 std::vector<ResultRow> rows_of(const json& envelope) {

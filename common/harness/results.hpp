@@ -25,7 +25,7 @@ struct ResultRow {
   std::optional<double> time_ms = {};      // median
   int repeats = 0;
   bool passed = false;
-  std::string detail = {};  // empty if passed: what is wrong, and where
+  std::string detail = {};  // what is wrong, and where
 };
 
 /// The table: at most 100 columns, and under it the detail of each row that failed.
@@ -38,6 +38,10 @@ nlohmann::json envelope(const std::string& kind, const std::vector<ResultRow>& r
 
 /// What a result file says of the device that this program is linked to: [{kind, name, description}].
 nlohmann::json device_json();
+
+/// Writes an envelope, whole or not at all.
+void write_results(const std::string& file, const std::string& kind,
+                   const std::vector<ResultRow>& rows, const nlohmann::json& devices);
 
 /// The rows of an envelope.
 std::vector<ResultRow> rows_of(const nlohmann::json& envelope);

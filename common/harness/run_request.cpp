@@ -52,19 +52,11 @@ bool same_file(const std::string& a, const std::string& b) {
 void read_output_options(const CommandLine& line, RunRequest& request) {
   request.output = line.value("--output");
   request.json = line.value("--json");
-  if (request.output) require_writable("--output", *request.output);
-  if (request.json) require_writable("--json", *request.json);
+  if (request.output) require_result_file("--output", *request.output, request.qkv);
+  if (request.json) require_result_file("--json", *request.json, request.qkv);
   if (request.output && request.json && same_file(*request.output, *request.json)) {
     throw Refusal(
         fmt::format("--output and --json both name '{}'; allowed: two files", *request.json));
-  }
-  for (const auto& file : {request.output, request.json}) {
-    if (file && request.qkv && same_file(*file, *request.qkv)) {
-      throw Refusal(
-          fmt::format("'{}' would be overwritten while it is the input; allowed: another "
-                      "file",
-                      *file));
-    }
   }
 }
 
@@ -113,6 +105,14 @@ std::string input_name(const RunRequest& request) {
 void require_promised(const RunRequest& request, const Inputs& inputs, const Stage& stage) {
   require_promised(inputs.type, request.mask, inputs.seq_len(), inputs.head_dim(), request.block_n,
                    stage);
+}
+
+void require_result_file(const std::string& option, const std::string& file,
+                         const std::optional<std::string>& input) {
+  require_writable(option, file);
+  if (input && same_file(file, *input)) {
+    throw Refusal(fmt::format("{} '{}' is the input; allowed: another file", option, file));
+  }
 }
 
 }  // namespace workshop

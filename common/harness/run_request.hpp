@@ -49,4 +49,8 @@ std::string input_name(const RunRequest& request);
 /// @throws Refusal unless `stage` promises the request on such inputs
 void require_promised(const RunRequest& request, const Inputs& inputs, const Stage& stage);
 
+/// @throws Refusal unless `option`'s file can be written and is not the `input`
+void require_result_file(const std::string& option, const std::string& file,
+                         const std::optional<std::string>& input);
+
 }  // namespace workshop

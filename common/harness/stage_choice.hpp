@@ -9,8 +9,8 @@
 
 namespace workshop {
 
-/// @returns nullptr if `text` names no stage
-const Stage* find_stage(const std::string& text);
+/// Whether `text` is the name of a stage, now or later: "3", "stage12", "stage3_masking".
+bool could_name_a_stage(const std::string& text);
 
 /// @throws Refusal naming all stages
 const Stage& stage_named(const std::string& text);

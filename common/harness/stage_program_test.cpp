@@ -4,20 +4,20 @@
 /// here are host code that writes into the CPU device's memory, each with one fault.
 #include "common/harness/stage_program.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "common/attention/error_bound.hpp"
 #include "common/attention/safetensors.hpp"
 #include "common/harness/catch.hpp"
 #include "common/harness/exit_status.hpp"
+#include "common/harness/test_support.hpp"
 
 namespace workshop {
 namespace {
@@ -61,18 +61,27 @@ int run_planted(Plant with) {
   return run({"--n", "40", "--d", "16"});
 }
 
-/// A folder for one test's files; tests run side by side.
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("workshop_program_test_" + std::to_string(getpid()));
-  Folder() {
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
+void do_nothing(const AttentionProblem&, simt::Stream) {}
+
+/// The right answer, and one bit of an input that a kernel may only read.
+template <DeviceTensor<const void*> AttentionProblem::*kTensor>
+void change_input(const AttentionProblem& problem, simt::Stream stream) {
+  planted_attention(problem, stream);
+  auto* last = static_cast<std::uint16_t*>(const_cast<void*>((problem.*kTensor).data)) +
+               (problem.*kTensor).rows * (problem.*kTensor).cols - 1;
+  *last ^= 1;
+}
+
+/// What a DeviceCase says of a kernel's faults.
+std::string fault_of(AttentionFunction attention) {
+  plant = {};
+  try {
+    DeviceCase(make_inputs("normal", ElementType::fp16, 40, 16, 1), Mask::none).run(attention);
+  } catch (const simt::KernelFault& fault) {
+    return fault.what();
   }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-  bool empty() const { return std::filesystem::is_empty(path); }
-};
+  return "no fault";
+}
 
 }  // namespace
 
@@ -94,7 +103,7 @@ TEST_CASE("one wrong element fails: NaN, infinity, off by three bounds, not writ
           o(0, 0) -= 3 * expectation.bound(0, 0);
         }}) == kWrongResult);
   CHECK(run_planted({.spoil_memory = [](std::uint16_t* o, std::size_t count) {
-          o[count - 1] = 0xffff;  // as the poison left it
+          o[count - 1] = 0xffff;  // NaN, as the poison leaves it
         }}) == kWrongResult);
 }
 
@@ -105,18 +114,33 @@ TEST_CASE("a touched guard word fails, before and after the array") {
         kWrongResult);
 }
 
-TEST_CASE("a kernel that writes the same stale answer as the launch before it is caught") {
-  // o is poisoned before each launch: what an earlier launch left cannot pass for this one's.
-  plant = {};
-  CHECK(run({"--n", "40"}) == kAllRight);
-  plant.spoil_memory = [](std::uint16_t* o, std::size_t count) {
-    std::memset(o, 0xff, count * sizeof(std::uint16_t));  // "does nothing"
-  };
-  CHECK(run({"--n", "40"}) == kWrongResult);
+TEST_CASE(
+    "what an earlier launch left in o cannot pass for the answer of a kernel that does nothing") {
+  for (const ElementType type : {ElementType::fp16, ElementType::bf16}) {
+    plant = {};
+    DeviceCase device_case(make_inputs("normal", type, 40, 16, 1), Mask::none);
+    const auto right = widen(type, device_case.run(planted_attention)).values;
+    CHECK(std::ranges::none_of(right, [](double value) { return std::isnan(value); }));
+    const auto poison = widen(type, device_case.run(do_nothing)).values;
+    CHECK(std::ranges::all_of(poison, [](double value) { return std::isnan(value); }));
+  }
+}
+
+TEST_CASE("a kernel that gives other bits the next time is caught, even inside the bound") {
+  CHECK(run_planted({.spoil_values = [](Matrix<double>& o, const Expectation& expectation) {
+          if (plant.launches > 1) o(39, 15) += 0.4 * expectation.bound(39, 15);
+        }}) == kWrongResult);
+}
+
+TEST_CASE("a kernel that changes q, k or v is caught, by name") {
+  CHECK(fault_of(planted_attention) == "no fault");
+  CHECK_THAT(fault_of(change_input<&AttentionProblem::q>), ContainsSubstring("changed q"));
+  CHECK_THAT(fault_of(change_input<&AttentionProblem::k>), ContainsSubstring("changed k"));
+  CHECK_THAT(fault_of(change_input<&AttentionProblem::v>), ContainsSubstring("changed v"));
 }
 
 TEST_CASE("a refusal launches nothing and writes nothing") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string json = folder.file("table.json");
   const std::string output = folder.file("o.safetensors");
   plant = {};
@@ -140,11 +164,11 @@ TEST_CASE("a refusal launches nothing and writes nothing") {
   CHECK(run({"--json", folder.path.string()}) == kRefused);
   CHECK(run({"--json", json, "--output", json}) == kRefused);
   CHECK(plant.launches == 0);
-  CHECK(folder.empty());
+  CHECK(folder.count() == 0);
 }
 
 TEST_CASE("o and the table are written, and read back") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string output = folder.file("o.safetensors");
   plant = {};
   CHECK(run({"--n", "40", "--d", "32", "--dtype", "bf16", "--causal", "--output", output, "--json",
@@ -156,7 +180,7 @@ TEST_CASE("o and the table are written, and read back") {
 }
 
 TEST_CASE("the input is not overwritten by the output") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.file("qkv.safetensors");
   const Inputs inputs = make_inputs("normal", ElementType::fp16, 32, 16, 1);
   write_safetensors(file, {{"q", stored_tensor(inputs.type, inputs.q)},

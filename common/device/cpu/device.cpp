@@ -6,22 +6,34 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <new>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "common/device/cpu/cpu_device.hpp"
 #include "common/device/cpu/fiber.hpp"
+#include "common/device/guard.hpp"
 
 namespace simt {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
-constexpr std::byte kGuard{0xcb};
 
 bool is_guard(const std::byte* begin) {
-  return std::all_of(begin, begin + kGuardBytes, [](std::byte b) { return b == kGuard; });
+  return std::memcmp(begin, kGuard.data(), kGuardBytes) == 0;
+}
+
+/// "Intel(R) Xeon(R) Processor", as Linux calls it.
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
 }
 
 }  // namespace
@@ -33,8 +45,8 @@ DeviceInfo device_info() {
   const int workers =
       settings.workers > 0 ? settings.workers : int(std::thread::hardware_concurrency());
   return {DeviceKind::cpu, "CPU device",
-          fmt::format("fibers: {}; workers: {}; schedule: {}", cpu::Fiber::implementation(),
-                      std::max(workers, 1),
+          fmt::format("{}; fibers: {}; workers: {}; schedule: {}", cpu_model(),
+                      cpu::Fiber::implementation(), std::max(workers, 1),
                       settings.schedule == cpu::Schedule::forward ? "forward" : "reverse")};
 }
 
@@ -56,8 +68,8 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
   }
   if (!allocation_) throw DeviceError(fmt::format("CPU device: no memory for {} bytes", bytes));
   data_ = allocation_ + kGuardBytes;
-  std::memset(allocation_, int(kGuard), kGuardBytes);
-  std::memset(data_ + bytes_, int(kGuard), kGuardBytes);
+  std::memcpy(allocation_, kGuard.data(), kGuardBytes);
+  std::memcpy(data_ + bytes_, kGuard.data(), kGuardBytes);
 }
 
 Buffer::~Buffer() { ::operator delete(allocation_, kAlignment); }

@@ -11,11 +11,10 @@
 #include <fmt/format.h>
 
 #include "common/device/cuda/cuda_check.hpp"
+#include "common/device/guard.hpp"
 
 namespace simt {
 namespace {
-
-constexpr unsigned char kGuardByte = 0xA5;
 
 // The last launch of this process, for errors that a kernel leaves behind while it runs.
 struct LaunchSite {
@@ -78,6 +77,11 @@ bool is_kernel_fault(cudaError_t status) {
   return std::find(kFaults.begin(), kFaults.end(), status) != kFaults.end();
 }
 
+bool is_no_device(cudaError_t status) {
+  return status == cudaErrorNoDevice ||
+         (status == cudaErrorInsufficientDriver && driver_version() == 0);
+}
+
 }  // namespace
 
 namespace cuda {
@@ -89,6 +93,7 @@ void check(cudaError_t status, const char* what, const char* file, int line) {
       fmt::format("{}:{}: {}: {} ({}){}", file, line, what, cudaGetErrorString(status),
                   cudaGetErrorName(status), advice(status));
   if (is_kernel_fault(status)) throw KernelFault(message);
+  if (is_no_device(status)) throw NoDevice(message);
   throw DeviceError(message);
 }
 
@@ -124,19 +129,36 @@ void synchronize(Stream stream) {
               last_launch.file, last_launch.line);
 }
 
+namespace {
+
+/// An event that is destroyed also when a launch throws.
+class Event {
+ public:
+  Event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(Stream stream) { cuda::check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  float milliseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    cuda::check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
+    return milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+
 double time_ms(const std::function<void()>& launch, Stream stream) {
-  cudaEvent_t start = nullptr, stop = nullptr;
-  cuda::check(cudaEventCreate(&start), "cudaEventCreate");
-  cuda::check(cudaEventCreate(&stop), "cudaEventCreate");
-  cuda::check(cudaEventRecord(start, stream), "cudaEventRecord");
+  Event start, stop;
+  start.record(stream);
   launch();
-  cuda::check(cudaEventRecord(stop, stream), "cudaEventRecord");
+  stop.record(stream);
   synchronize(stream);
-  float milliseconds = 0;
-  cuda::check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
-  cuda::check(cudaEventDestroy(start), "cudaEventDestroy");
-  cuda::check(cudaEventDestroy(stop), "cudaEventDestroy");
-  return double(milliseconds);
+  return double(stop.milliseconds_since(start));
 }
 
 Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
@@ -144,7 +166,10 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
   cuda::check(cudaMalloc(&allocation, bytes + 2 * kGuardBytes), "cudaMalloc");
   allocation_ = static_cast<std::byte*>(allocation);
   data_ = allocation_ + kGuardBytes;
-  cuda::check(cudaMemset(allocation_, kGuardByte, bytes + 2 * kGuardBytes), "cudaMemset");
+  for (std::byte* guard : {allocation_, data_ + bytes}) {
+    cuda::check(cudaMemcpy(guard, kGuard.data(), kGuardBytes, cudaMemcpyHostToDevice),
+                "writing guard words");
+  }
 }
 
 Buffer::~Buffer() { cudaFree(allocation_); }
@@ -162,12 +187,13 @@ void Buffer::download(void* host) const {
 }
 
 bool Buffer::guards_intact() const {
-  std::vector<unsigned char> bytes(bytes_ + 2 * kGuardBytes);
-  cuda::check(cudaMemcpy(bytes.data(), allocation_, bytes.size(), cudaMemcpyDeviceToHost),
-              "copying from the device");
-  const auto untouched = [](unsigned char byte) { return byte == kGuardByte; };
-  return std::all_of(bytes.begin(), bytes.begin() + kGuardBytes, untouched) &&
-         std::all_of(bytes.end() - kGuardBytes, bytes.end(), untouched);
+  for (const std::byte* guard : {allocation_, data_ + bytes_}) {
+    auto words = kGuard;
+    cuda::check(cudaMemcpy(words.data(), guard, kGuardBytes, cudaMemcpyDeviceToHost),
+                "reading guard words");
+    if (words != kGuard) return false;
+  }
+  return true;
 }
 
 }  // namespace simt

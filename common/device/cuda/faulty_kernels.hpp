@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// For device_test.cpp, which the host's compiler compiles.
+#pragma once
+
+namespace simt::cuda {
+
+/// One thread that stores a float at an address.
+void launch_store(float* where);
+void launch_too_many_threads();
+void launch_too_much_shared_memory();
+
+}  // namespace simt::cuda
