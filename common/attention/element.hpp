@@ -56,7 +56,8 @@ inline Half to_half(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return {0x7fff};
   if (magnitude >= 0x477ff000u) return {std::uint16_t(sign | 0x7c00u)};
-  if (magnitude >= 0x38800000u) {  // normal: rebias, then add just under half a unit, or half if odd
+  if (magnitude >=
+      0x38800000u) {  // normal: rebias, then add just under half a unit, or half if odd
     const std::uint32_t odd = (magnitude >> 13) & 1u;
     return {std::uint16_t(sign | ((magnitude - ((127u - 15u) << 23) + 0xfffu + odd) >> 13))};
   }

@@ -23,7 +23,9 @@ struct Matrix {
   T& operator()(int row, int col) { return values[std::size_t(row) * cols + col]; }
   const T& operator()(int row, int col) const { return values[std::size_t(row) * cols + col]; }
 
-  std::span<T> row(int index) { return {values.data() + std::size_t(index) * cols, std::size_t(cols)}; }
+  std::span<T> row(int index) {
+    return {values.data() + std::size_t(index) * cols, std::size_t(cols)};
+  }
   std::span<const T> row(int index) const {
     return {values.data() + std::size_t(index) * cols, std::size_t(cols)};
   }

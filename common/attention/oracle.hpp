@@ -4,10 +4,10 @@
 /// Readable before any CUDA; all that the workshop calls right is measured against it.
 #pragma once
 
+#include <vector>
+
 #include "common/attention/matrix.hpp"
 #include "common/attention/problem.hpp"
-
-#include <vector>
 
 namespace workshop {
 

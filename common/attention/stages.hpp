@@ -26,11 +26,17 @@ struct Stage {
 inline constexpr int kNarrowTile[] = {32};
 
 inline constexpr Stage kStages[] = {
-    {1, "stage1_single_tile", "softmax of one tile in shared memory; many tiles in two sweeps",
+    {1,
+     "stage1_single_tile",
+     "softmax of one tile in shared memory; many tiles in two sweeps",
      {.any_length = false, .causal = false, .block_n = kNarrowTile}},
-    {2, "stage2_online_softmax", "carry (m, l, a) and rescale: one sweep",
+    {2,
+     "stage2_online_softmax",
+     "carry (m, l, a) and rescale: one sweep",
      {.any_length = false, .causal = false, .block_n = kNarrowTile}},
-    {3, "stage3_masking", "any N, causal, each output row stored by its owner alone",
+    {3,
+     "stage3_masking",
+     "any N, causal, each output row stored by its owner alone",
      {.any_length = true, .causal = true, .block_n = kNarrowTile}},
 };
 

@@ -91,7 +91,11 @@ int test_command(const std::vector<std::string>& arguments) {
   if (status == kInterrupted) return kInterrupted;
 
   const TestCounts counts = count_tests(read_whole(results));
-  if (counts.passed + counts.failed + counts.skipped == 0) fmt::print(stderr, "no test ran\n");
+  if (counts.passed + counts.failed + counts.skipped == 0) {
+    if (line.has("FILTER"))
+      line.refuse("FILTER", "a regular expression that matches a test's name");
+    fmt::print(stderr, "no test ran\n");
+  }
   if (status != 0) fmt::print(stderr, "ctest ended with status {}\n", status);
   fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
   const bool right = status == 0 && counts.failed == 0 && counts.passed + counts.skipped > 0;

@@ -6,7 +6,8 @@
 #   docs/tools/stage_diff.sh 1 2               the diff between two stages
 #   docs/tools/stage_diff.sh old.cu new.cu     the diff between two files
 #   docs/tools/stage_diff.sh --check           lines added and removed from stage to stage; fails if a
-#                                              stage adds more than 60
+#                                              stage adds more than 60, or if other structures and
+#                                              functions come and go than those it teaches
 set -u
 root=$(readlink -f -- "$(dirname -- "$0")/../..")
 budget=60
@@ -32,19 +33,30 @@ show() {  # show FILE FILE; the status is that of diff
   return "$status"
 }
 
-check() {  # check STAGE STAGE
+# The names of the structures and functions of a file, in order.
+symbols() {
+  sed -nE 's/^(struct|__device__ [a-z]+|void) ([A-Za-z_]+).*/\2/p; s/^ +(attention_kernel)\(.*/\1/p' "$1"
+}
+
+check() {  # check STAGE STAGE TAUGHT: which symbols come (+) and go (-)
   changes=$(show "$(kernel_file "$1")" "$(kernel_file "$2")")
   [ $? -le 1 ] || return 1
   added=$(printf '%s\n' "$changes" | grep -c '^+[^+]')
   removed=$(printf '%s\n' "$changes" | grep -c '^-[^-]')
   echo "stage $1 to $2: $added lines added, $removed removed (at most $budget may be added)"
-  [ "$added" -le "$budget" ]
+  scratch=$(mktemp -d) || exit 2
+  symbols "$(kernel_file "$1")" >"$scratch/old"
+  symbols "$(kernel_file "$2")" >"$scratch/new"
+  moved=$(diff "$scratch/old" "$scratch/new" | sed -n 's/^> /+/p; s/^< /-/p' | xargs)
+  rm -r "$scratch"
+  [ "$moved" = "$3" ] || echo "stage $1 to $2: the symbols that come and go are '$moved', not '$3'"
+  [ "$added" -le "$budget" ] && [ "$moved" = "$3" ]
 }
 
 if [ "$*" = --check ]; then
-  check 1 2
+  check 1 2 '-update_row_max -update_row_sum +update_row_stats +rescale_output'
   first=$?
-  check 2 3 && [ "$first" = 0 ]
+  check 2 3 '+mask_scores' && [ "$first" = 0 ]
 elif [ $# = 2 ]; then
   show "$(kernel_file "$1")" "$(kernel_file "$2")"
   [ $? -le 1 ]

@@ -89,7 +89,7 @@ class Launch {
 
  private:
   void run_blocks_on(BlockRunner& runner) {
-    for (std::uint64_t turn; (turn = next_turn_.fetch_add(1)) < volume(grid_);) {
+    for (std::uint64_t turn = 0; (turn = next_turn_.fetch_add(1)) < volume(grid_);) {
       try {
         runner.run(block_of(turn));
       } catch (const KernelFault& fault) {
