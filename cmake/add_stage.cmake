@@ -1,9 +1,9 @@
-# add_stage(FOLDER [AFTER previous])
+# add_stage(FOLDER [NAME name] [AFTER previous])
 # The targets of a stage, each once for the CPU device (suffix _cpu) and once for a GPU:
 #   NAME_lib    its kernels and launcher, for tests, benchmarks and a program of your own
 #   NAME        its program
 #   NAME_test   its tests; they compare it with the stage before it, if one is named
-# NAME is the folder's path with "_" for "/".
+# NAME is the folder's, if none is given.
 
 # add_stage_on(name suffix source device label): the targets of one device.
 function(add_stage_on folder name suffix source device label previous)
@@ -30,8 +30,11 @@ function(add_stage_on folder name suffix source device label previous)
 endfunction()
 
 function(add_stage folder)
-  cmake_parse_arguments(arg "" "AFTER" "" ${ARGN})
-  string(REPLACE "/" "_" name ${folder})
+  cmake_parse_arguments(arg "" "NAME;AFTER" "" ${ARGN})
+  set(name ${folder})
+  if(arg_NAME)
+    set(name ${arg_NAME})
+  endif()
 
   # The CPU device compiles the same .cu file, as C++, through one line that includes it.
   set(wrapper ${PROJECT_BINARY_DIR}/cpu_kernels/${name}.cpp)

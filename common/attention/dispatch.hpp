@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// From a type and a head dimension known at run time to the template arguments of a kernel.
+/// From a type, a head dimension and a tile width known at run time to the template arguments of a kernel.
 #pragma once
 
 #include <stdexcept>
@@ -30,6 +30,21 @@ void dispatch(const AttentionProblem& problem, const Run& run) {
   } else {
     with_type.template operator()<BFloat16>();
   }
+}
+
+/// The same for a kernel with tiles of 32 and of 64 keys: `<Element, kHeadDim, kBlockN>()`.
+template <typename Run>
+void dispatch_width(const AttentionProblem& problem, const Run& run) {
+  dispatch(problem, [&]<typename Element, int kHeadDim>() {
+    switch (problem.block_n) {
+      case 32:
+        return run.template operator()<Element, kHeadDim, 32>();
+      case 64:
+        return run.template operator()<Element, kHeadDim, 64>();
+      default:
+        throw std::logic_error("dispatch_width: require_promised was not called");
+    }
+  });
 }
 
 }  // namespace workshop

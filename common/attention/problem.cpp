@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +25,8 @@ constexpr std::uintptr_t kAlignment = 16;  // bytes: the widest load a kernel ma
 template <typename Predicate>
 std::string later_stage(const Stage& stage, Predicate is_enough, std::string_view takes) {
   const auto found = std::ranges::find_if(kStages, [&](const Stage& later) {
-    return later.number > stage.number && is_enough(later.promise);
+    return std::pair(later.number, later.step) > std::pair(stage.number, stage.step) &&
+           is_enough(later.promise);
   });
   return found == std::end(kStages) ? "" : fmt::format("; {} {}", found->name, takes);
 }
@@ -40,11 +42,12 @@ void require_kernel(ElementType type, int block_n, const Stage& stage) {
                               name_of(ElementType::bf16), int(ElementType::bf16)));
   }
   if (!has_tile(stage.promise, block_n)) {
-    std::string hint = later_stage(
-        stage, [&](const Promise& later) { return has_tile(later, block_n); }, "has this width");
-    if (hint.empty() && block_n == 64) hint = "; wider tiles come with stage 4";
-    throw Refusal(fmt::format("block_n = {}: {} has tiles of {} keys{}", block_n, stage.name,
-                              fmt::join(stage.promise.block_n, " or "), hint));
+    throw Refusal(
+        fmt::format("block_n = {}: {} has tiles of {} keys{}", block_n, stage.name,
+                    fmt::join(stage.promise.block_n, " or "),
+                    later_stage(
+                        stage, [&](const Promise& later) { return has_tile(later, block_n); },
+                        "has this width")));
   }
 }
 

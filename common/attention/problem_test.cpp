@@ -40,7 +40,9 @@ TEST_CASE("Each stage takes all that it promises") {
     for (const int head_dim : kHeadDims) {
       for (const auto type : {ElementType::fp16, ElementType::bf16}) {
         CHECK(refusal(32, head_dim, stage, Mask::none, 32, type) == "not refused");
-        CHECK(refusal(2048, head_dim, stage, Mask::none, 32, type) == "not refused");
+        for (const int block_n : stage.promise.block_n) {
+          CHECK(refusal(2048, head_dim, stage, Mask::none, block_n, type) == "not refused");
+        }
       }
     }
     CHECK(refusal(problem_of(), stage) == "not refused");
@@ -57,13 +59,16 @@ TEST_CASE("A type that is none is refused") {
   CHECK(refusal(problem, stage(1)) == "type = 7: the element types are fp16 (0) and bf16 (1)");
 }
 
-TEST_CASE("A tile width that a stage lacks is refused, and stage 4 named for 64") {
+TEST_CASE("A tile width that a stage lacks is refused, and the first that has it named") {
   AttentionProblem problem = problem_of();
   problem.block_n = 64;
   CHECK(refusal(problem, stage(2)) ==
-        "block_n = 64: stage2_online_softmax has tiles of 32 keys; wider tiles come with stage 4");
+        "block_n = 64: stage2_online_softmax has tiles of 32 keys; stage4_tuning_step1 has this "
+        "width");
   CHECK(refusal(64, 32, stage(3), Mask::none, 48) ==
         "block_n = 48: stage3_masking has tiles of 32 keys");
+  CHECK(refusal(64, 32, stage(4, 1), Mask::none, 48) ==
+        "block_n = 48: stage4_tuning_step1 has tiles of 32 or 64 keys");
   CHECK(refusal(64, 32, stage(3), Mask::none, 0) != "not refused");
 }
 
@@ -145,7 +150,7 @@ TEST_CASE("A causal mask is refused by stages 1 and 2, which name stage 3") {
 }
 
 TEST_CASE("A stage that no later one surpasses names none") {
-  constexpr Stage kLast = {9, "last", "", {false, false, kNarrowTile}};
+  constexpr Stage kLast = {9, 0, "last", "last", "", {false, false, kNarrowTile}};
   CHECK(refusal(33, 64, kLast) == "N = 33: last takes multiples of 32");
   CHECK(refusal(32, 64, kLast, Mask::causal) == "mask = causal: last takes no mask");
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The stages as data: their names, the one new idea of each, and what each one promises.
+/// The stages, and the steps of stage 4, as data: their names, the idea of each, what it promises.
 #pragma once
 
 #include <initializer_list>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 
 namespace workshop {
@@ -16,30 +17,53 @@ struct Promise {
   std::span<const int> block_n;  // the tile widths it has
 };
 
+/// A stage, or one step of a stage that is a row of them.
 struct Stage {
   int number;
-  std::string_view name;  // of its folder, namespace and program
+  int step;                 // 0: the stage has no steps
+  std::string_view name;    // of its namespace and program
+  std::string_view folder;  // from the root of the project
   std::string_view idea;
   Promise promise;
 };
 
 inline constexpr int kNarrowTile[] = {32};
+inline constexpr int kBothTiles[] = {32, 64};
 
+/// In the order in which they are read: "later" means further down.
 inline constexpr Stage kStages[] = {
     {1,
+     0,
+     "stage1_single_tile",
      "stage1_single_tile",
      "softmax of one tile in shared memory; many tiles in two sweeps",
      {.any_length = false, .causal = false, .block_n = kNarrowTile}},
     {2,
+     0,
+     "stage2_online_softmax",
      "stage2_online_softmax",
      "carry (m, l, a) and rescale: one sweep",
      {.any_length = false, .causal = false, .block_n = kNarrowTile}},
     {3,
+     0,
+     "stage3_masking",
      "stage3_masking",
      "any N, causal, each output row stored by its owner alone",
      {.any_length = true, .causal = true, .block_n = kNarrowTile}},
+    {4,
+     1,
+     "stage4_tuning_step1",
+     "stage4_tuning/step1_tile_width",
+     "a tile holds 32 keys or 64",
+     {.any_length = true, .causal = true, .block_n = kBothTiles}},
 };
 
-constexpr const Stage& stage(int number) { return kStages[number - 1]; }
+/// @throws std::out_of_range if there is none
+constexpr const Stage& stage(int number, int step = 0) {
+  for (const Stage& one : kStages) {
+    if (one.number == number && one.step == step) return one;
+  }
+  throw std::out_of_range("no such stage");
+}
 
 }  // namespace workshop

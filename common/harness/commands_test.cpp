@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -113,10 +114,34 @@ TEST_CASE("a stage is named by its number, its short name or its folder") {
   for (const char* name : {"3", "stage3", "stage3_masking", "stage3_masking/"}) {
     CHECK(stage_named(name).number == 3);
   }
+  for (const char* name : {"stage4_tuning/step1_tile_width", "stage4_tuning/step1_tile_width/",
+                           "step1_tile_width", "stage4_tuning_step1"}) {
+    CHECK(&stage_named(name) == &stage(4, 1));
+  }
   for (const char* name : {"", "0", "5", "03", "stage", "stage33", "masking", "Stage3"}) {
     INFO("'" << name << "'");
     CHECK_THROWS_WITH(stage_named(name), ContainsSubstring("3 or stage3_masking"));
   }
+}
+
+TEST_CASE("of a stage with steps one is named by --step; alone it means the last") {
+  for (const char* name : {"4", "stage4", "stage4_tuning", "stage4_tuning/"}) {
+    CHECK(&stage_named(name) == &*std::prev(std::end(kStages)));
+    CHECK(&stage_named(name, 1) == &stage(4, 1));
+    CHECK_THROWS_WITH(stage_named(name, 99),
+                      ContainsSubstring("--step '99'") && ContainsSubstring("4 with --step 1"));
+    CHECK_THROWS_AS(stage_named(name, 0), Refusal);
+  }
+  for (const char* name : {"3", "stage1", "stage4_tuning_step1", "step1_tile_width"}) {
+    CHECK_THROWS_WITH(stage_named(name, 1), ContainsSubstring("4 with --step 1"));
+  }
+}
+
+TEST_CASE("all stages are each stage once, of one with steps the last") {
+  const std::vector<const Stage*> stages = all_stages();
+  REQUIRE(stages.size() == 4);
+  for (int i = 0; i < 3; ++i) CHECK(stages[i] == &stage(i + 1));
+  CHECK(stages[3] == &stage_named("4"));
 }
 
 TEST_CASE("run refuses before it builds or launches") {
@@ -126,6 +151,13 @@ TEST_CASE("run refuses before it builds or launches") {
       {"2", "--causal"},
       {"--n", "33"},
       {"3", "--block-n", "64"},
+      {"--block-n", "64"},
+      {"4", "--block-n", "48"},
+      {"--step", "1"},
+      {"3", "--step", "1"},
+      {"4", "--step", "99"},
+      {"4", "--step", "01"},
+      {"4", "--step", "18446744073709551617"},
       {"--output", "o.safetensors"},
       {"1", "2"},
       {"3", "--qkv", "none.safetensors"},

@@ -18,15 +18,18 @@
 namespace workshop {
 namespace {
 
-/// Runs one case for every mask of the stage and compares it with the oracle.
+/// Runs one case for every mask and tile width of the stage and compares it with the oracle.
 void check_case(const Contract& contract, std::string_view family, ElementType type, int n, int d) {
   const Inputs inputs = make_inputs(family, type, n, d, std::uint64_t(n) * 64 + d);
   for (const Mask mask : masks_of(contract.stage)) {
-    INFO(name_of_case(family, type, n, d, mask));
-    const auto o = DeviceCase(inputs, mask).run(contract.attention);
-    const Comparison comparison = compare(widen(type, o), expect(inputs, mask));
-    INFO(describe(comparison));
-    CHECK(comparison.passed);
+    const Expectation expectation = expect(inputs, mask);
+    for (const int block_n : contract.stage.promise.block_n) {
+      INFO(name_of_case(family, type, n, d, mask, block_n));
+      const auto o = DeviceCase(inputs, mask, block_n).run(contract.attention);
+      const Comparison comparison = compare(widen(type, o), expectation);
+      INFO(describe(comparison));
+      CHECK(comparison.passed);
+    }
   }
 }
 
@@ -79,9 +82,11 @@ void check_single_element(const Contract& contract) {
     for (const int d : kHeadDims) {
       const Inputs inputs = make_inputs("normal", type, 1, d, 3);
       for (const Mask mask : masks_of(contract.stage)) {
-        INFO(name_of_case("normal", type, 1, d, mask));
-        // p = exp(0) = 1 and l = 1: nothing is rounded on the way.
-        CHECK(DeviceCase(inputs, mask).run(contract.attention) == inputs.v);
+        for (const int block_n : contract.stage.promise.block_n) {
+          INFO(name_of_case("normal", type, 1, d, mask, block_n));
+          // p = exp(0) = 1 and l = 1: nothing is rounded on the way.
+          CHECK(DeviceCase(inputs, mask, block_n).run(contract.attention) == inputs.v);
+        }
       }
     }
   }
@@ -99,15 +104,17 @@ void check_real_heads(const Contract& contract) {
     const StoredTensors tensors = read_safetensors(file);
     const Inputs inputs = inputs_from(tensors, file);
     for (const Mask mask : masks_of(contract.stage)) {
-      INFO(name << (mask == Mask::causal ? ", causal" : ", no mask"));
       // The file's own FP64 reference, which shares no code with the oracle.
       Expectation expectation = expect(inputs, mask);
       expectation.o =
           numbers_from(tensors, mask == Mask::causal ? "o_causal_f64" : "o_full_f64", file);
-      const auto o = DeviceCase(inputs, mask).run(contract.attention);
-      const Comparison comparison = compare(widen(inputs.type, o), expectation);
-      INFO(describe(comparison));
-      CHECK(comparison.passed);
+      for (const int block_n : contract.stage.promise.block_n) {
+        INFO(name << ", mask " << name_of(mask) << ", block_n " << block_n);
+        const auto o = DeviceCase(inputs, mask, block_n).run(contract.attention);
+        const Comparison comparison = compare(widen(inputs.type, o), expectation);
+        INFO(describe(comparison));
+        CHECK(comparison.passed);
+      }
     }
   }
 }
@@ -161,11 +168,14 @@ void check_rounding_of_probabilities(const Contract& contract) {
   require_device();
   for (const ElementType type : kTypes) {
     for (const RoundingCase& rounding : kRoundingCases) {
-      INFO(name_of(type) << ", p is " << rounding.above << " units above 1/2");
       const Inputs inputs = inputs_that_tell_roundings_apart(type, rounding.above);
-      const auto o = widen(type, DeviceCase(inputs, Mask::none).run(contract.attention));
       const int units = type == ElementType::fp16 ? rounding.fp16 : rounding.bf16;
-      for (const double value : o.values) REQUIRE(value == units * unit_roundoff(type));
+      for (const int block_n : contract.stage.promise.block_n) {
+        INFO(name_of(type) << ", p is " << rounding.above << " units above 1/2, block_n "
+                           << block_n);
+        const auto o = widen(type, DeviceCase(inputs, Mask::none, block_n).run(contract.attention));
+        for (const double value : o.values) REQUIRE(value == units * unit_roundoff(type));
+      }
     }
   }
 }
@@ -174,26 +184,28 @@ void check_repeats_bitwise(const Contract& contract) {
   require_device();
   const Inputs inputs = make_inputs("normal", ElementType::fp16, 128, 64, 7);
   for (const Mask mask : masks_of(contract.stage)) {
-    DeviceCase device_case(inputs, mask);
-    const auto first = device_case.run(contract.attention);
-    for (int i = 0; i < 20; ++i) CHECK(device_case.run(contract.attention) == first);
+    for (const int block_n : contract.stage.promise.block_n) {
+      DeviceCase device_case(inputs, mask, block_n);
+      const auto first = device_case.run(contract.attention);
+      for (int i = 0; i < 20; ++i) CHECK(device_case.run(contract.attention) == first);
+    }
   }
 }
 
 namespace {
 
-void check_future_is_invisible(const Contract& contract, ElementType type, int d) {
+void check_future_is_invisible(const Contract& contract, ElementType type, int d, int block_n) {
   constexpr int kRows = 70;
   const Inputs inputs = make_inputs("normal", type, kRows, d, 11);
   const Inputs others = make_inputs("huge-v", type, kRows, d, 12);
-  const auto o = DeviceCase(inputs, Mask::causal).run(contract.attention);
+  const auto o = DeviceCase(inputs, Mask::causal, block_n).run(contract.attention);
   Inputs changed = others;  // K and V from the prefix on, which grows
   changed.q = inputs.q;
   for (int prefix = 1; prefix < kRows; ++prefix) {
     std::ranges::copy(inputs.k.row(prefix - 1), changed.k.row(prefix - 1).begin());
     std::ranges::copy(inputs.v.row(prefix - 1), changed.v.row(prefix - 1).begin());
-    const auto o_changed = DeviceCase(changed, Mask::causal).run(contract.attention);
-    INFO(name_of_case("normal", type, kRows, d, Mask::causal) << ", prefix " << prefix);
+    const auto o_changed = DeviceCase(changed, Mask::causal, block_n).run(contract.attention);
+    INFO(name_of_case("normal", type, kRows, d, Mask::causal, block_n) << ", prefix " << prefix);
     REQUIRE(first_rows(o, prefix) == first_rows(o_changed, prefix));
     // ... and the change was one: the last row sees it.
     REQUIRE_FALSE(std::ranges::equal(o.row(kRows - 1), o_changed.row(kRows - 1)));
@@ -205,24 +217,41 @@ void check_future_is_invisible(const Contract& contract, ElementType type, int d
 void check_future_is_invisible(const Contract& contract) {
   require_device();
   for (const ElementType type : kTypes) {
-    for (const int d : kHeadDims) check_future_is_invisible(contract, type, d);
+    for (const int d : kHeadDims) {
+      for (const int block_n : contract.stage.promise.block_n) {
+        check_future_is_invisible(contract, type, d, block_n);
+      }
+    }
   }
 }
 
 namespace {
 
-/// Calls `check(inputs)` on what every two stages take: full tiles, one, three and eight of them.
+/// Calls `check(family, inputs, mask)` on what the stage takes of full tiles, one, three and eight of them,
+/// and of ragged lengths.
 template <typename Check>
-void for_neighbours(const Check& check) {
+void for_neighbours(const Stage& stage, const Check& check) {
   for (const InputFamily& family : input_families()) {
     for (const ElementType type : kTypes) {
       for (const int d : kHeadDims) {
-        for (const int n : {32, 96, 256}) {
-          INFO(name_of_case(family.name, type, n, d, Mask::none));
-          check(make_inputs(family.name, type, n, d, 5));
+        for (const int n : lengths_of(stage, {32, 77, 96, 256})) {
+          const Inputs inputs = make_inputs(family.name, type, n, d, 5);
+          for (const Mask mask : masks_of(stage)) check(family.name, inputs, mask);
         }
       }
     }
+  }
+}
+
+std::string name_of_case(std::string_view family, const Inputs& inputs, Mask mask, int block_n) {
+  return name_of_case(family, inputs.type, inputs.seq_len(), inputs.head_dim(), mask, block_n);
+}
+
+void check_within_twice_the_bound(const Matrix<double>& a, const Matrix<double>& b,
+                                  const Inputs& inputs, Mask mask) {
+  const Expectation expectation = expect(inputs, mask);
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    REQUIRE(std::abs(a.values[i] - b.values[i]) <= 2 * expectation.bound.values[i]);
   }
 }
 
@@ -230,22 +259,39 @@ void for_neighbours(const Check& check) {
 
 void check_agrees_with(const Contract& contract, const Contract& previous) {
   require_device();
-  for_neighbours([&](const Inputs& inputs) {
-    DeviceCase device_case(inputs, Mask::none);
-    const auto o = widen(inputs.type, device_case.run(contract.attention));
-    const auto o_previous = widen(inputs.type, device_case.run(previous.attention));
-    const Expectation expectation = expect(inputs, Mask::none);
-    for (std::size_t i = 0; i < o.values.size(); ++i) {
-      REQUIRE(std::abs(o.values[i] - o_previous.values[i]) <= 2 * expectation.bound.values[i]);
+  for_neighbours(previous.stage, [&](std::string_view family, const Inputs& inputs, Mask mask) {
+    for (const int block_n : previous.stage.promise.block_n) {
+      INFO(name_of_case(family, inputs, mask, block_n));
+      DeviceCase device_case(inputs, mask, block_n);
+      check_within_twice_the_bound(widen(inputs.type, device_case.run(contract.attention)),
+                                   widen(inputs.type, device_case.run(previous.attention)), inputs,
+                                   mask);
     }
   });
 }
 
 void check_equals_bitwise(const Contract& contract, const Contract& previous) {
   require_device();
-  for_neighbours([&](const Inputs& inputs) {
-    DeviceCase device_case(inputs, Mask::none);
-    CHECK(device_case.run(contract.attention) == device_case.run(previous.attention));
+  for_neighbours(previous.stage, [&](std::string_view family, const Inputs& inputs, Mask mask) {
+    for (const int block_n : previous.stage.promise.block_n) {
+      INFO(name_of_case(family, inputs, mask, block_n));
+      DeviceCase device_case(inputs, mask, block_n);
+      CHECK(device_case.run(contract.attention) == device_case.run(previous.attention));
+    }
+  });
+}
+
+void check_widths_agree(const Contract& contract) {
+  require_device();
+  const auto widths = contract.stage.promise.block_n;
+  for_neighbours(contract.stage, [&](std::string_view family, const Inputs& inputs, Mask mask) {
+    const auto run = [&](int block_n) {
+      return widen(inputs.type, DeviceCase(inputs, mask, block_n).run(contract.attention));
+    };
+    for (const int block_n : widths.subspan(1)) {
+      INFO(name_of_case(family, inputs, mask, block_n));
+      check_within_twice_the_bound(run(block_n), run(widths.front()), inputs, mask);
+    }
   });
 }
 
@@ -332,8 +378,9 @@ void check_refusals(const Contract& contract) {
                    [](AttentionProblem& p) { set_length(p, 33); }});
   }
   if (std::ranges::find(promise.block_n, 64) == promise.block_n.end()) {
-    check_refused(contract, good.problem(),
-                  {"wider tiles come with stage 4", [](AttentionProblem& p) { p.block_n = 64; }});
+    check_refused(
+        contract, good.problem(),
+        {"stage4_tuning_step1 has this width", [](AttentionProblem& p) { p.block_n = 64; }});
   }
 }
 

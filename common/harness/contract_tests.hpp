@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// The contract as tests that every stage runs on itself: a stage's test.cpp says which it signs.
-/// Each is the body of one Catch2 case. On a machine without a GPU, the GPU's say so and stop.
+/// Each is the body of one Catch2 case, and goes through the tile widths that the stage promises. On a machine without a GPU, the GPU's say so and stop.
 #pragma once
 
 #include <string>
@@ -38,9 +38,10 @@ inline std::vector<int> lengths_of(const Stage& stage, std::vector<int> lengths)
   return lengths;
 }
 
-inline std::string name_of_case(std::string_view family, ElementType type, int n, int d,
-                                Mask mask) {
-  return fmt::format("{}, {}, N = {}, D = {}, mask {}", family, name_of(type), n, d, name_of(mask));
+inline std::string name_of_case(std::string_view family, ElementType type, int n, int d, Mask mask,
+                                int block_n) {
+  return fmt::format("{}, {}, N = {}, D = {}, mask {}, block_n {}", family, name_of(type), n, d,
+                     name_of(mask), block_n);
 }
 
 void check_all_families(const Contract& contract);
@@ -59,6 +60,8 @@ void check_future_is_invisible(const Contract& contract);
 void check_agrees_with(const Contract& contract, const Contract& previous);
 /// For neighbours that do the same arithmetic where both are defined.
 void check_equals_bitwise(const Contract& contract, const Contract& previous);
+/// For stages with several tile widths: their outputs agree within twice the bound.
+void check_widths_agree(const Contract& contract);
 
 /// By hand, since it takes minutes: every N from 1 to 2048, every mask, D = 16.
 void check_every_length(const Contract& contract);

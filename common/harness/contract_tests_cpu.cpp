@@ -29,7 +29,7 @@ using Trace = std::map<std::pair<int, int>, std::vector<TracedState>>;
 
 constexpr int kLanesPerRow = 8;
 
-Trace traced_run(const Contract& contract, const Inputs& inputs, Mask mask) {
+Trace traced_run(const Contract& contract, const Inputs& inputs, Mask mask, int block_n) {
   Trace trace;
   simt::cpu::set_trace_sink([&](const simt::cpu::TraceRecord& record) {
     auto& states = trace[{record.q_row, int(record.thread_idx.x) % kLanesPerRow}];
@@ -39,16 +39,16 @@ Trace traced_run(const Contract& contract, const Inputs& inputs, Mask mask) {
                       record.row_sum,
                       {record.acc_o.begin(), record.acc_o.end()}});
   });
-  DeviceCase(inputs, mask).run(contract.attention);
+  DeviceCase(inputs, mask, block_n).run(contract.attention);
   simt::cpu::set_trace_sink({});
   return trace;
 }
 
 /// One worker and three, forward and in reverse: all give the same bits.
-void check_schedules_agree(const Contract& contract, const Inputs& inputs, Mask mask) {
+void check_schedules_agree(const Contract& contract, const Inputs& inputs, Mask mask, int block_n) {
   using simt::cpu::Schedule;
   const KeptSettings kept;
-  DeviceCase device_case(inputs, mask);
+  DeviceCase device_case(inputs, mask, block_n);
   const auto run = [&](Schedule schedule, int workers) {
     simt::cpu::settings().schedule = schedule;
     simt::cpu::settings().workers = workers;
@@ -68,8 +68,10 @@ void check_schedules_agree(const Contract& contract) {
       for (const int d : kHeadDims) {
         for (const int n : lengths_of(contract.stage, {77, 160})) {
           for (const Mask mask : masks_of(contract.stage)) {
-            INFO(name_of_case(family, type, n, d, mask));
-            check_schedules_agree(contract, make_inputs(family, type, n, d, 9), mask);
+            for (const int block_n : contract.stage.promise.block_n) {
+              INFO(name_of_case(family, type, n, d, mask, block_n));
+              check_schedules_agree(contract, make_inputs(family, type, n, d, 9), mask, block_n);
+            }
           }
         }
       }
@@ -77,9 +79,10 @@ void check_schedules_agree(const Contract& contract) {
   }
 }
 
-void check_state_is_attention_so_far(const Contract& contract) {
+namespace {
+
+void check_state_is_attention_so_far(const Contract& contract, int block_n) {
   constexpr int kTiles = 3;
-  const int block_n = contract.stage.promise.block_n.front();
   const Inputs inputs = make_inputs("rising", ElementType::fp16, kTiles * block_n, 32, 13);
   const auto q = widen(inputs.type, inputs.q);
   const auto k = widen(inputs.type, inputs.k);
@@ -93,7 +96,7 @@ void check_state_is_attention_so_far(const Contract& contract) {
     so_far.push_back(attention_oracle(q, first_rows(k, tile * block_n),
                                       first_rows(v, tile * block_n), Mask::none));
   }
-  const Trace trace = traced_run(contract, inputs, Mask::none);
+  const Trace trace = traced_run(contract, inputs, Mask::none, block_n);
   REQUIRE(trace.size() == std::size_t(inputs.seq_len() * kLanesPerRow));
   for (const auto& [where, states] : trace) {
     const auto [row, lane] = where;
@@ -113,13 +116,23 @@ void check_state_is_attention_so_far(const Contract& contract) {
   }
 }
 
-void check_future_tiles_leave_the_state(const Contract& contract) {
-  const int block_n = contract.stage.promise.block_n.front();
+}  // namespace
+
+void check_state_is_attention_so_far(const Contract& contract) {
+  for (const int block_n : contract.stage.promise.block_n) {
+    INFO("block_n " << block_n);
+    check_state_is_attention_so_far(contract, block_n);
+  }
+}
+
+namespace {
+
+void check_future_tiles_leave_the_state(const Contract& contract, int block_n) {
   for (const ElementType type : kTypes) {
     INFO(name_of(type));
     const Inputs inputs = make_inputs("normal", type, 3 * block_n + 5, 16, 17);
     int future_tiles = 0;
-    for (const auto& [where, states] : traced_run(contract, inputs, Mask::causal)) {
+    for (const auto& [where, states] : traced_run(contract, inputs, Mask::causal, block_n)) {
       for (int tile = 1; tile < int(states.size()); ++tile) {
         if (tile * block_n <= where.first) continue;  // the row sees some of its keys
         ++future_tiles;
@@ -130,6 +143,15 @@ void check_future_tiles_leave_the_state(const Contract& contract) {
       }
     }
     CHECK(future_tiles > 0);
+  }
+}
+
+}  // namespace
+
+void check_future_tiles_leave_the_state(const Contract& contract) {
+  for (const int block_n : contract.stage.promise.block_n) {
+    INFO("block_n " << block_n);
+    check_future_tiles_leave_the_state(contract, block_n);
   }
 }
 

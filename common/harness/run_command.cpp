@@ -2,6 +2,7 @@
 #include "common/harness/run_command.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "common/attention/whole_file.hpp"
@@ -74,13 +76,15 @@ std::vector<Case> real_cases(const Stage& stage, const RunRequest& request) {
   return cases;
 }
 
+std::vector<const Stage*> chosen_stages(const CommandLine& line) {
+  const auto step = line.number("--step", 1, UINT64_MAX);
+  if (const auto name = line.value("STAGE")) return {&stage_named(*name, step)};
+  if (step) line.refuse("--step", "a step of the STAGE given, for example 4 --step 1");
+  return all_stages();
+}
+
 std::vector<Case> planned_cases(const CommandLine& line, const RunRequest& request) {
-  std::vector<const Stage*> stages;
-  if (const auto name = line.value("STAGE")) {
-    stages.push_back(&stage_named(*name));
-  } else {
-    for (const Stage& stage : kStages) stages.push_back(&stage);
-  }
+  const std::vector<const Stage*> stages = chosen_stages(line);
   std::vector<Case> cases;
   for (const Stage* stage : stages) {
     const auto of_stage =
@@ -181,11 +185,8 @@ void run_one(const Case& one, const std::string& suffix, const ScratchFolder& sc
 
 std::string closing_line(const CommandLine& line, const Findings& findings) {
   if (findings.status != kAllRight) return "Not all is right: the lines above say what.";
-  const std::string page =
-      std::string((line.has("STAGE") ? stage_named(*line.value("STAGE")) : kStages[0]).name) +
-      "/README.md";
-  return fmt::format("{0} of {0} within the error bound. Read next: {1}", findings.rows.size(),
-                     page);
+  return fmt::format("{0} of {0} within the error bound. Read next: {1}/README.md",
+                     findings.rows.size(), chosen_stages(line).front()->folder);
 }
 
 void print_list() {
@@ -195,7 +196,8 @@ void print_list() {
     fmt::print("  {}, {}_cpu\n    {}\n    fp16, bf16; D 16, 32, 64; N {}; {}; block-n {}\n\n",
                stage.name, stage.name, stage.idea,
                promise.any_length ? "from 1 to 2048" : "a multiple of 32 up to 2048",
-               promise.causal ? "no mask or causal" : "no mask", promise.block_n.front());
+               promise.causal ? "no mask or causal" : "no mask",
+               fmt::join(promise.block_n, " or "));
   }
   fmt::print("Input families (--input), and what each brings to light:\n\n");
   for (const InputFamily& family : input_families()) {
@@ -210,6 +212,7 @@ int run_command(const std::vector<std::string>& arguments) {
                    "Runs the stages, on the CPU device and on a GPU where there is one, and checks "
                    "what they compute.");
   line.add_positional("STAGE", "which stage (all)", "a number, stage3, or the name of its folder");
+  line.add_option("--step", "which step of a stage that has them (the last)", "a whole number");
   line.add_flag("--list", "print the programs with their promises, and the input families");
   declare_run_options(line);
   if (!line.parse(arguments)) return kAllRight;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// How a reader names a stage: "3", "stage3" or "stage3_masking".
+/// How a reader names a stage: "3", "stage3" or "stage3_masking"; and one step of stage 4:
+/// "stage4_tuning/step1_tile_width", "step1_tile_width", "stage4_tuning_step1", or its number.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/attention/stages.hpp"
 
@@ -12,7 +16,11 @@ namespace workshop {
 /// Whether `text` is the name of a stage, now or later: "3", "stage12", "stage3_masking".
 bool could_name_a_stage(const std::string& text);
 
-/// @throws Refusal naming all stages
-const Stage& stage_named(const std::string& text);
+/// @param step  a step of the stage; without it the last, where the name leaves that open
+/// @throws Refusal naming all stages, or, for a step that is none of them, its steps
+const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step = {});
+
+/// Each stage once: of one with steps the last.
+std::vector<const Stage*> all_stages();
 
 }  // namespace workshop

@@ -85,7 +85,9 @@ void require_this_device(const RunRequest& request, const Stage& stage) {
 }
 
 int run_stage(std::vector<std::string> arguments, const Stage& stage, AttentionFunction attention) {
-  CommandLine line(std::string(stage.name), fmt::format("Stage {}: {}", stage.number, stage.idea));
+  const std::string step = stage.step == 0 ? "" : fmt::format(", step {}", stage.step);
+  CommandLine line(std::string(stage.name),
+                   fmt::format("Stage {}{}: {}", stage.number, step, stage.idea));
   declare_run_options(line);
   if (!line.parse(std::move(arguments))) return kAllRight;
   const RunRequest request = run_request(line);
