@@ -56,6 +56,12 @@ inline constexpr Stage kStages[] = {
      "stage4_tuning/step1_tile_width",
      "a tile holds 32 keys or 64",
      {.any_length = true, .causal = true, .block_n = kBothTiles}},
+    {4,
+     2,
+     "stage4_tuning_step2",
+     "stage4_tuning/step2_skip_future",
+     "tiles wholly in the causal future are not visited",
+     {.any_length = true, .causal = true, .block_n = kBothTiles}},
 };
 
 /// @throws std::out_of_range if there is none

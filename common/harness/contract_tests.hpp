@@ -70,5 +70,8 @@ void check_every_length(const Contract& contract);
 void check_schedules_agree(const Contract& contract);
 void check_state_is_attention_so_far(const Contract& contract);
 void check_future_tiles_leave_the_state(const Contract& contract);
+/// For neighbours of which the first visits fewer tiles: the tiles that no row of a block sees, and
+/// no others, are left out, and on the rest the states are bitwise the same.
+void check_future_tiles_are_skipped(const Contract& contract, const Contract& previous);
 
 }  // namespace workshop

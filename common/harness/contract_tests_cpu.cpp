@@ -22,6 +22,8 @@ struct TracedState {
   int n_block;
   float m, alpha, l;
   std::vector<float> a;  // the columns lane, lane + 8, ...
+
+  bool operator==(const TracedState&) const = default;
 };
 
 /// By query row and lane of the row: the states, tile after tile.
@@ -152,6 +154,32 @@ void check_future_tiles_leave_the_state(const Contract& contract) {
   for (const int block_n : contract.stage.promise.block_n) {
     INFO("block_n " << block_n);
     check_future_tiles_leave_the_state(contract, block_n);
+  }
+}
+
+namespace {
+
+/// `states` are those of the tiles up to the row's own, and what `all` holds for these tiles.
+void check_prefix_of(const std::vector<TracedState>& states, const std::vector<TracedState>& all,
+                     int q_row, int block_n) {
+  REQUIRE(int(states.size()) == std::min(q_row / block_n + 1, int(all.size())));
+  CHECK(std::equal(states.begin(), states.end(), all.begin()));
+}
+
+}  // namespace
+
+void check_future_tiles_are_skipped(const Contract& contract, const Contract& previous) {
+  for (const int block_n : contract.stage.promise.block_n) {
+    for (const int n : {3 * block_n + 5, 4 * block_n}) {
+      const Inputs inputs = make_inputs("rising", ElementType::bf16, n, 16, 19);
+      INFO(name_of_case("rising", inputs.type, n, 16, Mask::causal, block_n));
+      const Trace all = traced_run(previous, inputs, Mask::causal, block_n);
+      const Trace visited = traced_run(contract, inputs, Mask::causal, block_n);
+      REQUIRE(visited.size() == all.size());
+      for (const auto& [where, states] : visited) {
+        check_prefix_of(states, all.at(where), where.first, block_n);
+      }
+    }
   }
 }
 

@@ -12,11 +12,10 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 nvcc=${NVCC:-nvcc}
-stages="stage1_single_tile stage2_online_softmax stage3_masking"
+folders=$(find stage[1-9]_* -name attention.cu | sort | xargs -n 1 dirname)
 architectures="sm_75 sm_80 sm_90a"
 head_dims="16 32 64"
 block_m=16
-block_n=32
 
 fail() {
   echo "resource_usage.sh: $1" >&2
@@ -28,48 +27,67 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # q and k padded by a column, v, probs padded by 8 columns: all FP32. The pages state this formula.
-shared_bytes() {
-  echo $((4 * (block_m * ($1 + 1) + block_n * ($1 + 1) + block_n * $1 + block_m * (block_n + 8))))
+shared_bytes() {  # shared_bytes D BLOCK_N
+  echo $((4 * (block_m * ($1 + 1) + $2 * ($1 + 1) + $2 * $1 + block_m * ($2 + 8))))
+}
+
+# The name of a folder's namespace, which is that of its program.
+name_of() { sed -n 's/^namespace \([a-z0-9_]*\) {$/\1/p' "$1/attention.cu"; }
+
+# The tile widths of a folder: a parameter of its tiles, or the one there is.
+widths_of() {
+  if grep -q 'template <int HeadDim, int BlockN>' "$1/attention.cu"; then echo 32 64; else echo 32; fi
 }
 
 # The stage, followed by what has to be true of the shared bytes printed below.
 write_source() {
+  name=$(name_of "$1")
   echo "#include \"$1/attention.cu\""
-  for d in $head_dims; do
-    echo "static_assert(sizeof($1::SharedTiles<$1::TileShape<$d>>) == $(shared_bytes "$d"),"
-    echo "              \"the formula for the shared memory is out of date\");"
+  for n in $(widths_of "$1"); do
+    for d in $head_dims; do
+      shape="$d"
+      [ "$(widths_of "$1")" = 32 ] || shape="$d, $n"
+      echo "static_assert(sizeof($name::SharedTiles<$name::TileShape<$shape>>) == $(shared_bytes "$d" "$n"),"
+      echo "              \"the formula for the shared memory is out of date\");"
+    done
   done
 }
 
-# From the words of ptxas: a line "type D registers spilled_bytes" a kernel.
+# From the words of ptxas: a line "type D block_n registers spilled_bytes" a kernel.
 read_ptxas() {
   awk '
     /Compiling entry function/ {
       type = /workshop4Half/ ? "fp16" : "bf16"
-      match($0, /TileShapeILi[0-9]+/)
-      d = substr($0, RSTART + 12, RLENGTH - 12)
+      match($0, /TileShapeILi[0-9]+E(Li[0-9]+)?/)
+      split(substr($0, RSTART + 12, RLENGTH - 12), shape, "ELi|E")
+      d = shape[1]
+      n = shape[2] ? shape[2] : 32
     }
     /bytes spill stores/ { match($0, /[0-9]+ bytes spill stores/); spilled = substr($0, RSTART) + 0 }
     /Used [0-9]+ registers/ {
       match($0, /Used [0-9]+/)
-      print type, d, substr($0, RSTART + 5, RLENGTH - 5), spilled
+      print type, d, n, substr($0, RSTART + 5, RLENGTH - 5), spilled
     }'
 }
 
-for stage in $stages; do
-  write_source "$stage" > "$scratch/$stage.cu"
+for folder in $folders; do
+  stage=$(name_of "$folder")
+  write_source "$folder" > "$scratch/$stage.cu"
+  kernels=$((6 * $(widths_of "$folder" | wc -w)))
   for arch in $architectures; do
     "$nvcc" -std=c++20 -lineinfo --expt-relaxed-constexpr -I . -arch="$arch" -cubin -Xptxas -v \
-        -o "$scratch/kernel.cubin" "$scratch/$stage.cu" 2> "$scratch/ptxas" \
+        -I "$folder" -o "$scratch/kernel.cubin" "$scratch/$stage.cu" 2> "$scratch/ptxas" \
       || fail "$stage does not compile for $arch: $(cat "$scratch/ptxas")"
     read_ptxas < "$scratch/ptxas" > "$scratch/$stage.$arch"
-    [ "$(wc -l < "$scratch/$stage.$arch")" -eq 6 ] || fail "$stage, $arch: not 6 kernels in ptxas' report"
+    [ "$(wc -l < "$scratch/$stage.$arch")" -eq "$kernels" ] ||
+      fail "$stage, $arch: not $kernels kernels in ptxas' report"
   done
 done
 
-# One number of one kernel: stage, architecture, type, D, field.
+# One number of one kernel: stage, architecture, type, D, block_n, field.
 number() {
-  awk -v type="$3" -v d="$4" -v field="$5" '$1 == type && $2 == d { print $field }' "$scratch/$1.$2"
+  awk -v type="$3" -v d="$4" -v n="$5" -v field="$6" \
+    '$1 == type && $2 == d && $3 == n { print $field }' "$scratch/$1.$2"
 }
 
 cat << END
@@ -82,19 +100,22 @@ Compiler: CUDA $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), \
  * "Spilled" are bytes that did not fit into registers, the sum over the three architectures.
  * Shared bytes are of one block: \`sizeof(SharedTiles)\`, the size that each stage launches with. All of it is dynamic shared memory.
 
-| stage | type | D | registers, sm_75 | sm_80 | sm_90a | spilled | shared bytes |
-|:--|:--|--:|--:|--:|--:|--:|--:|
+| stage | type | D | block_n | registers, sm_75 | sm_80 | sm_90a | spilled | shared bytes |
+|:--|:--|--:|--:|--:|--:|--:|--:|--:|
 END
-for stage in $stages; do
+print_rows() {  # print_rows STAGE BLOCK_N
   for type in fp16 bf16; do
     for d in $head_dims; do
-      row="| $stage | $type | $d |"
+      row="| $1 | $type | $d | $2 |"
       spilled=0
       for arch in $architectures; do
-        row="$row $(number "$stage" "$arch" "$type" "$d" 3) |"
-        spilled=$((spilled + $(number "$stage" "$arch" "$type" "$d" 4)))
+        row="$row $(number "$1" "$arch" "$type" "$d" "$2" 4) |"
+        spilled=$((spilled + $(number "$1" "$arch" "$type" "$d" "$2" 5)))
       done
-      echo "$row $spilled | $(shared_bytes "$d") |"
+      echo "$row $spilled | $(shared_bytes "$d" "$2") |"
     done
   done
+}
+for folder in $folders; do
+  for n in $(widths_of "$folder"); do print_rows "$(name_of "$folder")" "$n"; done
 done

@@ -30,6 +30,12 @@ for type in fp16 bf16; do
   for n in 1 33 150; do
     check stage3_masking --n "$n" --d 32 --dtype "$type"
     check stage3_masking --n "$n" --d 64 --dtype "$type" --causal
+    for step in "$bin"/stage4_tuning_step[1-9]; do
+      for width in 32 64; do
+        check "${step##*/}" --n "$n" --d 32 --dtype "$type" --block-n "$width"
+        check "${step##*/}" --n "$n" --d 64 --dtype "$type" --block-n "$width" --causal
+      done
+    done
   done
 done
 exit "$status"

@@ -4,23 +4,25 @@
 # lines and the namespace's name.
 #
 #   docs/tools/stage_diff.sh 1 2               the diff between two stages
+#   docs/tools/stage_diff.sh 3 4.1             the diff between a stage and a step of stage 4
 #   docs/tools/stage_diff.sh old.cu new.cu     the diff between two files
 #   docs/tools/stage_diff.sh --check           lines added and removed from stage to stage; fails if a
-#                                              stage adds more than 60, or if other structures and
-#                                              functions come and go than those it teaches
+#                                              stage adds more than 60, a step more than 30, or if
+#                                              other structures and functions come and go than those
+#                                              it teaches
 set -u
 root=$(readlink -f -- "$(dirname -- "$0")/../..")
-budget=60
 
 kernel_file() {  # kernel_file STAGE-NUMBER-OR-FILE
   case $1 in
     [1-9]) printf '%s\n' "$root"/stage"$1"_*/attention.cu ;;
+    [1-9].[1-9]) printf '%s\n' "$root"/stage"${1%.*}"_*/step"${1#*.}"_*/attention.cu ;;
     *) printf '%s\n' "$1" ;;
   esac
 }
 
 same_namespace() {
-  sed -E 's/^(namespace|}  \/\/ namespace) stage[0-9]_[a-z_]+/\1 stage/' "$1"
+  sed -E 's/^(namespace|}  \/\/ namespace) stage[0-9]_[a-z0-9_]+/\1 stage/' "$1"
 }
 
 show() {  # show FILE FILE; the status is that of diff
@@ -38,25 +40,28 @@ symbols() {
   sed -nE 's/^(struct|__device__ [a-z]+|void) ([A-Za-z_]+).*/\2/p; s/^ +(attention_kernel)\(.*/\1/p' "$1"
 }
 
-check() {  # check STAGE STAGE TAUGHT: which symbols come (+) and go (-)
+check() {  # check STAGE STAGE BUDGET TAUGHT: which symbols come (+) and go (-)
   changes=$(show "$(kernel_file "$1")" "$(kernel_file "$2")")
   [ $? -le 1 ] || return 1
   added=$(printf '%s\n' "$changes" | grep -c '^+[^+]')
   removed=$(printf '%s\n' "$changes" | grep -c '^-[^-]')
-  echo "stage $1 to $2: $added lines added, $removed removed (at most $budget may be added)"
+  echo "stage $1 to $2: $added lines added, $removed removed (at most $3 may be added)"
   scratch=$(mktemp -d) || exit 2
   symbols "$(kernel_file "$1")" >"$scratch/old"
   symbols "$(kernel_file "$2")" >"$scratch/new"
   moved=$(diff "$scratch/old" "$scratch/new" | sed -n 's/^> /+/p; s/^< /-/p' | xargs)
   rm -r "$scratch"
-  [ "$moved" = "$3" ] || echo "stage $1 to $2: the symbols that come and go are '$moved', not '$3'"
-  [ "$added" -le "$budget" ] && [ "$moved" = "$3" ]
+  [ "$moved" = "$4" ] || echo "stage $1 to $2: the symbols that come and go are '$moved', not '$4'"
+  [ "$added" -le "$3" ] && [ "$moved" = "$4" ]
 }
 
 if [ "$*" = --check ]; then
-  check 1 2 '-update_row_max -update_row_sum +update_row_stats +rescale_output'
-  first=$?
-  check 2 3 '+mask_scores' && [ "$first" = 0 ]
+  status=0
+  check 1 2 60 '-update_row_max -update_row_sum +update_row_stats +rescale_output' || status=1
+  check 2 3 60 '+mask_scores' || status=1
+  check 3 4.1 30 '' || status=1
+  check 4.1 4.2 30 '+count_n_blocks' || status=1
+  exit "$status"
 elif [ $# = 2 ]; then
   show "$(kernel_file "$1")" "$(kernel_file "$2")"
   [ $? -le 1 ]
