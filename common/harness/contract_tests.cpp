@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -139,12 +140,12 @@ Inputs inputs_that_tell_roundings_apart(ElementType type, double above) {
 ///
 ///     | rounds p to               | 0.4 above: FP16   BF16  | 0.6 above: FP16   BF16  |
 ///     |---------------------------|-------------------------|-------------------------|
-///     | nearest, in PV alone      |       1669.28   208.11  |       1670.90   209.73  | right
+///     | nearest, in PV alone      |       1669.28   208.11  |       1670.90   209.72  | right
 ///     | nowhere                   |       1670.05   208.88  |       1670.12   208.95  |
-///     | nearest, in PV and l      |       1669.91   208.74  |       1670.27   209.10  |
+///     | nearest, in PV and l      |       1669.91   208.74  |       1670.27   209.09  |
 ///     | nearest, in l alone       |       1670.68   209.51  |       1669.49   208.32  |
-///     | down (truncated), in PV   |          (nearest)      |       1668.96   207.80  |
-///     | up, in PV                 |       1671.21   210.03  |          (nearest)      |
+///     | down (truncated), in PV   |          (nearest)      |       1668.96   207.79  |
+///     | up, in PV                 |       1671.21   210.04  |          (nearest)      |
 ///
 /// Each wrong way ends at another whole number than the right one.
 struct RoundingCase {
@@ -216,11 +217,9 @@ template <typename Check>
 void for_neighbours(const Check& check) {
   for (const InputFamily& family : input_families()) {
     for (const ElementType type : kTypes) {
-      for (const int d : kHeadDims) {
-        for (const int n : {32, 96, 256}) {
-          INFO(name_of_case(family.name, type, n, d, Mask::none));
-          check(make_inputs(family.name, type, n, d, 5));
-        }
+      for (const auto& [n, d] : {std::pair{32, 16}, {256, 16}, {96, 32}, {32, 64}, {96, 64}}) {
+        INFO(name_of_case(family.name, type, n, d, Mask::none));
+        check(make_inputs(family.name, type, n, d, 5));
       }
     }
   }
@@ -235,9 +234,12 @@ void check_agrees_with(const Contract& contract, const Contract& previous) {
     const auto o = widen(inputs.type, device_case.run(contract.attention));
     const auto o_previous = widen(inputs.type, device_case.run(previous.attention));
     const Expectation expectation = expect(inputs, Mask::none);
+    std::size_t apart = 0;
     for (std::size_t i = 0; i < o.values.size(); ++i) {
-      REQUIRE(std::abs(o.values[i] - o_previous.values[i]) <= 2 * expectation.bound.values[i]);
+      const double difference = std::abs(o.values[i] - o_previous.values[i]);
+      if (!(difference <= 2 * expectation.bound.values[i])) ++apart;
     }
+    CHECK(apart == 0);
   });
 }
 
