@@ -126,6 +126,8 @@ TEST_CASE("run refuses before it builds or launches") {
       {"2", "--causal"},
       {"--n", "33"},
       {"3", "--block-n", "64"},
+      {"--list", "9"},
+      {"3", "--n", "32", "--output", "--json"},
       {"--output", "o.safetensors"},
       {"1", "2"},
       {"3", "--qkv", "none.safetensors"},
