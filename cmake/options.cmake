@@ -13,6 +13,7 @@ option(WORKSHOP_SANITIZE "Build with AddressSanitizer and UBSan" OFF)
 option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 
 add_library(workshop_options INTERFACE)
+target_compile_features(workshop_options INTERFACE cxx_std_20)
 target_include_directories(workshop_options INTERFACE ${PROJECT_SOURCE_DIR})
 # No fused multiply-add: the CPU device gives the same bits on every compiler and machine.
 target_compile_options(workshop_options INTERFACE

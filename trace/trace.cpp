@@ -36,7 +36,7 @@ void add_options(CommandLine& line) {
   line.add_option("--row", "the query of the file", "0 to N - 1 in plain digits");
   line.add_option("--block-n", "keys a tile holds, 32 by default",
                   "1 to 2147483647 in plain digits");
-  line.add_flag("--causal", "the query sees no key behind its own row");
+  line.add_flag("--causal", "the query sees no key after its own row");
   line.add_option("--bug", "mistake", fmt::format("{}", fmt::join(bug_names(), ", ")));
   line.add_option("--format", "a table by default", "table, json");
 }

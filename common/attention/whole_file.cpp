@@ -26,17 +26,19 @@ void require_writable(std::string_view subject, const fs::path& file) {
   const fs::path folder = fs::absolute(file, error).parent_path();
   if (!fs::is_directory(folder, error)) refuse("its folder does not exist");
   if (access(folder.c_str(), W_OK) != 0) refuse("its folder cannot be written to");
+  if (fs::exists(file, error) && access(file.c_str(), W_OK) != 0) refuse("it cannot be written to");
 }
 
 void write_whole_file(const fs::path& file, std::string_view bytes) {
   require_writable("file", file);
-  fs::path partial = file;
+  const fs::path target = fs::weakly_canonical(fs::absolute(file));  // what a link leads to
+  fs::path partial = target;
   partial += fmt::format(".{}.partial", getpid());
   std::ofstream stream(partial, std::ios::binary);
   stream.write(bytes.data(), std::streamsize(bytes.size()));
   stream.close();
   std::error_code error;
-  if (stream) fs::rename(partial, file, error);
+  if (stream) fs::rename(partial, target, error);
   if (!stream || error) {
     fs::remove(partial, error);
     throw std::runtime_error(fmt::format("file '{}' could not be written whole", file.string()));

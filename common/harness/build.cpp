@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/harness/exit_status.hpp"
 #include "common/harness/process.hpp"
 
 namespace workshop {
@@ -28,7 +29,7 @@ fs::path build_folder() {
 void build_targets(std::vector<std::string> targets) {
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-  fmt::print(stderr, "[3/3] building {}\n", fmt::join(targets, ", "));
+  say(fmt::format("[3/3] building {}", fmt::join(targets, ", ")));
 
   std::vector<std::string> command = {"cmake", "--build", build_folder().string(), "--target"};
   command.insert(command.end(), targets.begin(), targets.end());

@@ -84,8 +84,21 @@ void CommandLine::require_no_switch_value(const std::string& argument) const {
   }
 }
 
+void CommandLine::require_own_value(const std::string& argument, const std::string& next) const {
+  const auto is_option = [&](const std::string& text) {
+    return text.starts_with("--") && allowed_.count(text);
+  };
+  if (is_option(argument) && allowed_.at(argument) != kNoValue && is_option(next)) {
+    throw Refusal(fmt::format("{} is followed by {}, not by a value; allowed: {}", argument, next,
+                              allowed_.at(argument)));
+  }
+}
+
 bool CommandLine::parse(std::vector<std::string> arguments) {
-  for (const std::string& argument : arguments) require_no_switch_value(argument);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    require_no_switch_value(arguments[i]);
+    require_own_value(arguments[i], i + 1 < arguments.size() ? arguments[i + 1] : "");
+  }
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app_->parse(arguments);

@@ -56,6 +56,7 @@ class CommandLine {
   void declare(const std::string& name, const std::string& allowed);
   std::string names() const;
   void require_no_switch_value(const std::string& argument) const;
+  void require_own_value(const std::string& argument, const std::string& next) const;
 
   std::unique_ptr<CLI::App> app_;
   std::map<std::string, std::string> allowed_;             // by name

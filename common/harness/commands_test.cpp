@@ -158,6 +158,8 @@ TEST_CASE("run refuses before it builds or launches") {
       {"4", "--step", "99"},
       {"4", "--step", "01"},
       {"4", "--step", "18446744073709551617"},
+      {"--list", "9"},
+      {"3", "--n", "32", "--output", "--json"},
       {"--output", "o.safetensors"},
       {"1", "2"},
       {"3", "--qkv", "none.safetensors"},

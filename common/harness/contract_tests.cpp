@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -146,12 +147,12 @@ Inputs inputs_that_tell_roundings_apart(ElementType type, double above) {
 ///
 ///     | rounds p to               | 0.4 above: FP16   BF16  | 0.6 above: FP16   BF16  |
 ///     |---------------------------|-------------------------|-------------------------|
-///     | nearest, in PV alone      |       1669.28   208.11  |       1670.90   209.73  | right
+///     | nearest, in PV alone      |       1669.28   208.11  |       1670.90   209.72  | right
 ///     | nowhere                   |       1670.05   208.88  |       1670.12   208.95  |
-///     | nearest, in PV and l      |       1669.91   208.74  |       1670.27   209.10  |
+///     | nearest, in PV and l      |       1669.91   208.74  |       1670.27   209.09  |
 ///     | nearest, in l alone       |       1670.68   209.51  |       1669.49   208.32  |
-///     | down (truncated), in PV   |          (nearest)      |       1668.96   207.80  |
-///     | up, in PV                 |       1671.21   210.03  |          (nearest)      |
+///     | down (truncated), in PV   |          (nearest)      |       1668.96   207.79  |
+///     | up, in PV                 |       1671.21   210.04  |          (nearest)      |
 ///
 /// Each wrong way ends at another whole number than the right one.
 struct RoundingCase {
@@ -227,17 +228,17 @@ void check_future_is_invisible(const Contract& contract) {
 
 namespace {
 
-/// Calls `check(family, inputs, mask)` on what the stage takes of full tiles, one, three and eight of them,
-/// and of ragged lengths.
+/// Calls `check(family, inputs, mask)` on what the stage takes of full tiles, one, three and eight of
+/// them, and of ragged lengths.
 template <typename Check>
 void for_neighbours(const Stage& stage, const Check& check) {
   for (const InputFamily& family : input_families()) {
     for (const ElementType type : kTypes) {
-      for (const int d : kHeadDims) {
-        for (const int n : lengths_of(stage, {32, 77, 96, 256})) {
-          const Inputs inputs = make_inputs(family.name, type, n, d, 5);
-          for (const Mask mask : masks_of(stage)) check(family.name, inputs, mask);
-        }
+      for (const auto& [n, d] :
+           {std::pair{32, 16}, {256, 16}, {96, 32}, {77, 32}, {32, 64}, {96, 64}, {150, 64}}) {
+        if (lengths_of(stage, {n}).empty()) continue;
+        const Inputs inputs = make_inputs(family.name, type, n, d, 5);
+        for (const Mask mask : masks_of(stage)) check(family.name, inputs, mask);
       }
     }
   }
@@ -250,9 +251,12 @@ std::string name_of_case(std::string_view family, const Inputs& inputs, Mask mas
 void check_within_twice_the_bound(const Matrix<double>& a, const Matrix<double>& b,
                                   const Inputs& inputs, Mask mask) {
   const Expectation expectation = expect(inputs, mask);
+  std::size_t apart = 0;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
-    REQUIRE(std::abs(a.values[i] - b.values[i]) <= 2 * expectation.bound.values[i]);
+    const double difference = std::abs(a.values[i] - b.values[i]);
+    if (!(difference <= 2 * expectation.bound.values[i])) ++apart;
   }
+  CHECK(apart == 0);
 }
 
 }  // namespace

@@ -1,30 +1,45 @@
 // SPDX-License-Identifier: MIT
 #include "common/harness/exit_status.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 #include "common/attention/problem.hpp"
 #include "common/device/device.hpp"
 
 namespace workshop {
 
+namespace {
+
+/// On one line, whatever a reader's file name or option holds.
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
+
+}  // namespace
+
+void say(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
 int run_program(const std::function<int()>& body) {
   std::signal(SIGINT, [](int) { _exit(kInterrupted); });
   try {
-    return body();
+    const int status = body();
+    if (std::fflush(stdout) != 0) throw std::runtime_error("the output cannot be written");
+    return status;
   } catch (const Refusal& refusal) {
-    fmt::print(stderr, "refused: {}\n", refusal.what());
+    say("refused: " + on_one_line(refusal.what()));
     return kRefused;
   } catch (const simt::KernelFault& fault) {
-    fmt::print(stderr, "kernel fault: {}\n", fault.what());
+    say(std::string("kernel fault: ") + fault.what());
     return kWrongResult;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "failed: {}\n", error.what());
+    say(std::string("failed: ") + error.what());
     return kFailed;
   }
 }

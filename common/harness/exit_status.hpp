@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace workshop {
 
@@ -15,8 +16,11 @@ enum ExitStatus {
   kInterrupted = 130,
 };
 
+/// A line on stderr: progress, or an error. Nothing stops because nobody can read it.
+void say(const std::string& line);
+
 /// Runs `body` as the whole of a program: an error becomes one message on stderr and its status, an
-/// interrupt ends it with kInterrupted.
+/// interrupt ends it with kInterrupted. What `body` printed must have reached its reader.
 /// @returns what `body` returns, or kRefused, kWrongResult (a kernel's fault) or kFailed
 int run_program(const std::function<int()>& body);
 

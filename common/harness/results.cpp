@@ -62,7 +62,8 @@ ResultRow row_from(const json& value) {
 
 std::string error_text(const ResultRow& row) {
   if (!row.error_share || !std::isfinite(*row.error_share)) return "no number";
-  return fmt::format("{:.2f}", *row.error_share);
+  return *row.error_share < 1e5 ? fmt::format("{:.2f}", *row.error_share)
+                                : fmt::format("{:.1e}", *row.error_share);
 }
 
 /// Short enough for its column: a GPU's name without its maker.
@@ -71,6 +72,21 @@ std::string device_text(const ResultRow& row) {
   constexpr std::size_t kWidth = 15;
   const std::string& name = row.device;
   return name.substr(name.rfind(kMaker, 0) == 0 ? kMaker.size() : 0, kWidth);
+}
+
+/// Breaks lines of more than 100 columns at a blank.
+std::string wrapped(std::string text) {
+  constexpr std::size_t kColumns = 100;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = text.find('\n', begin)) != text.npos;) {
+    if (end - begin > kColumns) {
+      const std::size_t blank = text.rfind(' ', begin + kColumns);
+      end = blank != text.npos && blank > begin ? blank : end;
+      text[end] = '\n';
+    }
+    begin = end + 1;
+  }
+  return text;
 }
 
 std::string time_text(const ResultRow& row) {
@@ -90,7 +106,8 @@ std::string table(const std::vector<ResultRow>& rows) {
   }
   for (const ResultRow& row : rows) {
     if (!row.detail.empty()) {
-      text += fmt::format("\n{} on {}, {}:\n{}\n", row.stage, row.device, row.input, row.detail);
+      text += wrapped(fmt::format("\n{} on {}, {}, mask {}:\n{}\n", row.stage, row.device,
+                                  row.input, row.mask, row.detail));
     }
   }
   return text;
@@ -126,7 +143,9 @@ json envelope(const std::string& kind, const std::vector<ResultRow>& rows, const
 
 void write_results(const std::string& file, const std::string& kind,
                    const std::vector<ResultRow>& rows, const json& devices) {
-  write_whole_file(file, envelope(kind, rows, devices).dump(2) + "\n");
+  write_whole_file(
+      file,
+      envelope(kind, rows, devices).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 std::vector<ResultRow> rows_of(const json& envelope) {

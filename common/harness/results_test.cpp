@@ -63,7 +63,12 @@ TEST_CASE("the table fits 100 columns and shows what is wrong") {
   bad.error_share.reset();
   bad.passed = false;
   bad.detail = "o[0][0] = nan";
-  const std::string text = table({good_row(), bad});
+  ResultRow fault = bad;
+  fault.device = "NVIDIA GeForce RTX 4070 Laptop GPU";
+  fault.error_share = 6e31;
+  fault.detail = "a report of a fault that goes on and on";
+  while (fault.detail.size() < 350) fault.detail += ", thread by thread";
+  const std::string text = table({good_row(), bad, fault});
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
   CHECK_THAT(text, ContainsSubstring("pass"));

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,13 +124,11 @@ std::vector<std::string> program_options(const RunRequest& request) {
   return options;
 }
 
-/// A folder of its own for the programs' result files, gone at the end.
+/// A folder of its own in the build folder for the programs' result files, gone at the end.
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "workshop-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder for results");
-    path_ = pattern;
+  ScratchFolder() : path_(build_folder() / fmt::format("results-{}", getpid())) {
+    fs::create_directories(path_);
   }
   ~ScratchFolder() {
     std::error_code error;
@@ -166,11 +165,11 @@ void run_one(const Case& one, const std::string& suffix, const ScratchFolder& sc
   const auto options = program_options(one.request);
   command.insert(command.end(), options.begin(), options.end());
 
-  fmt::print(stderr, "running {} on {}\n", program, input_name(one.request));
+  say(fmt::format("running {} on {}", program, input_name(one.request)));
   const int status = run_process(command, {.standard_output = StandardOutput::null});
   findings.status = std::max(findings.status, as_exit_status(status));
   if (!fs::exists(result)) {
-    fmt::print(stderr, "{} ended with status {} and without a result\n", program, status);
+    say(fmt::format("{} ended with status {} and without a result", program, status));
     return;
   }
   const auto json = nlohmann::json::parse(std::ifstream(result));
@@ -217,6 +216,7 @@ int run_command(const std::vector<std::string>& arguments) {
   declare_run_options(line);
   if (!line.parse(arguments)) return kAllRight;
   if (line.has("--list")) {
+    if (arguments.size() > 1) line.refuse("--list", "alone, without other arguments");
     print_list();
     return kAllRight;
   }
@@ -224,6 +224,8 @@ int run_command(const std::vector<std::string>& arguments) {
   const std::vector<Case> cases = planned_cases(line, request);
   for (const Case& one : cases) {
     require_promised(one.request, load_inputs(one.request), *one.stage);
+    if (request.json) require_result_file("--json", *request.json, one.request.qkv);
+    if (request.output) require_result_file("--output", *request.output, one.request.qkv);
   }
 
   const std::vector<std::string> suffixes = device_suffixes(request);

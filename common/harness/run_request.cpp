@@ -46,7 +46,7 @@ void read_input_options(const CommandLine& line, RunRequest& request) {
 }
 
 bool same_file(const std::string& a, const std::string& b) {
-  return fs::weakly_canonical(a) == fs::weakly_canonical(b);
+  return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
 }
 
 void read_output_options(const CommandLine& line, RunRequest& request) {

@@ -81,7 +81,7 @@ int test_command(const std::vector<std::string>& arguments) {
   CommandLine line("./workshop test",
                    "Builds and runs the tests, on a GPU too where there is one.");
   line.add_positional("FILTER", "only the tests whose names match it (all)",
-                      "a regular expression, for example stage2");
+                      "a regular expression, as stage2");
   if (!line.parse(arguments)) return kAllRight;
 
   build_targets({"workshop_tests"});
@@ -94,9 +94,9 @@ int test_command(const std::vector<std::string>& arguments) {
   if (counts.passed + counts.failed + counts.skipped == 0) {
     if (line.has("FILTER"))
       line.refuse("FILTER", "a regular expression that matches a test's name");
-    fmt::print(stderr, "no test ran\n");
+    say("no test ran");
   }
-  if (status != 0) fmt::print(stderr, "ctest ended with status {}\n", status);
+  if (status != 0) say(fmt::format("ctest ended with status {}", status));
   fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
   const bool right = status == 0 && counts.failed == 0 && counts.passed + counts.skipped > 0;
   return right ? kAllRight : kWrongResult;

@@ -7,28 +7,13 @@
 
 #include "common/device/cpu/cuda_names.hpp"
 #include "common/device/cpu/runtime.hpp"
+#include "common/device/launch_config.hpp"
 #include "common/device/reduce.hpp"
 
 namespace simt {
 
 using workshop::from_float;
 using workshop::to_float;
-
-struct LaunchConfig {
-  LaunchConfig(dim3 grid_, dim3 block_, std::size_t shared_bytes_, Stream stream_,
-               const char* file = __builtin_FILE(), int line = __builtin_LINE())
-      : grid(grid_),
-        block(block_),
-        shared_bytes(shared_bytes_),
-        stream(stream_),
-        site{file, line} {}
-
-  dim3 grid;                 // blocks
-  dim3 block;                // threads of a block
-  std::size_t shared_bytes;  // dynamic shared memory of a block
-  Stream stream;
-  cpu::Site site;  // of the launch
-};
 
 /// Runs the kernel to its end. Every thread gets its own copy of what the kernel takes by value.
 /// @throws DeviceError if CUDA would refuse the launch
@@ -39,8 +24,8 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments
                 "a launch gives the kernel as many arguments as it has parameters");
   const auto call = [&] { kernel(arguments...); };
   const auto invoke = [](const void* closure) { (*static_cast<decltype(&call)>(closure))(); };
-  cpu::run_grid(config.grid, config.block, config.shared_bytes, config.stream, config.site,
-                {invoke, &call});
+  cpu::run_grid(config.grid, config.block, config.shared_bytes, config.stream,
+                {config.file, config.line}, {invoke, &call});
 }
 
 /// @throws KernelFault if the launch gave less than a T

@@ -9,28 +9,10 @@
 #include <cuda_fp16.h>
 
 #include "common/device/cuda/cuda_check.hpp"
+#include "common/device/launch_config.hpp"
 #include "common/device/reduce.hpp"
 
 namespace simt {
-
-/// Grid, block, bytes of dynamic shared memory and stream of a launch, and where it stands.
-struct LaunchConfig {
-  LaunchConfig(dim3 grid_size, dim3 block_size, std::size_t dynamic_shared_bytes, Stream on_stream,
-               const char* site_file = __builtin_FILE(), int site_line = __builtin_LINE())
-      : grid(grid_size),
-        block(block_size),
-        shared_bytes(dynamic_shared_bytes),
-        stream(on_stream),
-        file(site_file),
-        line(site_line) {}
-
-  dim3 grid;
-  dim3 block;
-  std::size_t shared_bytes;
-  Stream stream;
-  const char* file;
-  int line;
-};
 
 /// Launches; does not wait.
 /// @throws DeviceError naming the launch, if the device would not take it
