@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// From a type, a head dimension and a tile width known at run time to the template arguments of a kernel.
+/// From a type, a head dimension and a tile width known at run time to a kernel's template arguments.
 #pragma once
 
 #include <stdexcept>

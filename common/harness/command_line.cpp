@@ -55,9 +55,7 @@ void CommandLine::add_option(const std::string& name, const std::string& help,
 
 void CommandLine::add_flag(const std::string& name, const std::string& help) {
   declare(name, kNoValue);
-  app_->add_flag(name, given_[name], help)
-      ->disable_flag_override()
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app_->add_flag(name, given_[name], help)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void CommandLine::add_positional(const std::string& name, const std::string& help,

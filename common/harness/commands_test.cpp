@@ -4,12 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +19,7 @@
 #include "common/harness/exit_status.hpp"
 #include "common/harness/run_command.hpp"
 #include "common/harness/stage_choice.hpp"
+#include "common/harness/test_support.hpp"
 
 namespace workshop {
 namespace {
@@ -31,9 +30,6 @@ constexpr int kCols = 16;
 /// A safetensors file with q, k, v and an o of one's choice, in a folder of its own.
 class CheckedFile {
  public:
-  CheckedFile() { std::filesystem::create_directories(folder_); }
-  ~CheckedFile() { std::filesystem::remove_all(folder_); }
-
   /// @returns what `check` ends with
   int check(const StoredTensor& o, std::vector<std::string> options = {}) const {
     write_safetensors(path(), {{"q", stored_tensor(inputs_.type, inputs_.q)},
@@ -44,13 +40,12 @@ class CheckedFile {
     return check_command(options);
   }
   std::string path(const std::string& name = "attention.safetensors") const {
-    return (folder_ / name).string();
+    return folder_.file(name);
   }
   const Inputs& inputs() const { return inputs_; }
 
  private:
-  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
-                                  ("workshop_commands_test_" + std::to_string(getpid()));
+  TemporaryFolder folder_;
   Inputs inputs_ = make_inputs("normal", ElementType::fp16, kRows, kCols, 5);
 };
 

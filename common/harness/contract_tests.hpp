@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// The contract as tests that every stage runs on itself: a stage's test.cpp says which it signs.
-/// Each is the body of one Catch2 case, and goes through the tile widths that the stage promises. On a machine without a GPU, the GPU's say so and stop.
+/// Each is the body of one Catch2 case, and goes through the tile widths that the stage promises. On
+/// a machine without a GPU, the GPU's say so and stop.
 #pragma once
 
 #include <string>

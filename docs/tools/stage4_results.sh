@@ -12,9 +12,9 @@ cases() {
   for d in 16 64; do
     for mask in none causal; do
       echo "stage3_masking $d $mask 32"
-      for step in stage4_tuning_step1 stage4_tuning_step2; do
-        echo "$step $d $mask 32"
-        echo "$step $d $mask 64"
+      for step in "$bin"/stage4_tuning_step[1-9]; do
+        echo "${step##*/} $d $mask 32"
+        echo "${step##*/} $d $mask 64"
       done
     done
   done

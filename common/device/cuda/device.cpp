@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <vector>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -82,6 +81,25 @@ bool is_no_device(cudaError_t status) {
          (status == cudaErrorInsufficientDriver && driver_version() == 0);
 }
 
+/// An event that is destroyed also when a launch throws.
+class Event {
+ public:
+  Event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(Stream stream) { cuda::check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  float milliseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    cuda::check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
+    return milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 }  // namespace
 
 namespace cuda {
@@ -128,29 +146,6 @@ void synchronize(Stream stream) {
   cuda::check(cudaStreamSynchronize(stream), "the kernel of the last launch failed",
               last_launch.file, last_launch.line);
 }
-
-namespace {
-
-/// An event that is destroyed also when a launch throws.
-class Event {
- public:
-  Event() { cuda::check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  void record(Stream stream) { cuda::check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
-  float milliseconds_since(const Event& start) const {
-    float milliseconds = 0;
-    cuda::check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
-    return milliseconds;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-}  // namespace
 
 double time_ms(const std::function<void()>& launch, Stream stream) {
   Event start, stop;
