@@ -72,6 +72,7 @@ bool is_kernel_fault(cudaError_t status) {
       cudaErrorHardwareStackError,
       cudaErrorAssert,
       cudaErrorLaunchTimeout,
+      cudaErrorLaunchFailure,
   };
   return std::find(kFaults.begin(), kFaults.end(), status) != kFaults.end();
 }
