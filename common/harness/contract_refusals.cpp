@@ -27,9 +27,8 @@ void set_head_dim(AttentionProblem& problem, std::int64_t d) {
   problem.q.cols = problem.k.cols = problem.v.cols = problem.o.cols = d;
 }
 
-template <typename Pointer>
-Pointer moved_by(Pointer data, std::ptrdiff_t bytes) {
-  return reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(data) + bytes);
+const void* moved_by(const void* data, std::ptrdiff_t bytes) {
+  return static_cast<const std::byte*>(data) + bytes;
 }
 
 constexpr BadProblem kBadProblems[] = {
@@ -52,7 +51,8 @@ constexpr BadProblem kBadProblems[] = {
     {"q starts at address", [](AttentionProblem& p) { p.q.data = moved_by(p.q.data, 4); }},
     {"k starts at address", [](AttentionProblem& p) { p.k.data = moved_by(p.k.data, 2); }},
     {"v starts at address", [](AttentionProblem& p) { p.v.data = moved_by(p.v.data, 1); }},
-    {"o starts at address", [](AttentionProblem& p) { p.o.data = moved_by(p.o.data, 8); }},
+    {"o starts at address",
+     [](AttentionProblem& p) { p.o.data = static_cast<std::byte*>(p.o.data) + 8; }},
     {"type = 7: the element types are fp16 (0) and bf16 (1)",
      [](AttentionProblem& p) { p.type = static_cast<ElementType>(7); }},
     {"block_n = 48:", [](AttentionProblem& p) { p.block_n = 48; }},
