@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Doxygen's input filter for the pages: turns the Markdown that GitHub shows into what Doxygen shows
+alike. Prints one line for each line read, so that a warning names the right one.
+
+    page_filter.py PAGE        WORKSHOP_SITE names the folder that the site is written to
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = Path(os.environ["WORKSHOP_SITE"])
+PAGE = Path(sys.argv[1]).resolve().relative_to(ROOT)
+FRONT_PAGE = Path("README.md")
+SOURCES = {".cu", ".cuh", ".hpp"}  # what has a page of its own: FILE_PATTERNS of docs/site/Doxyfile
+subpages = set()
+
+
+def html(text):
+    """A block of HTML that Doxygen hands through as it is."""
+    return f"@htmlonly[block]{text}@endhtmlonly"
+
+
+def literal(text):
+    """Text for HTML in which neither Doxygen nor its Markdown finds anything to replace."""
+    return re.sub(r"[^A-Za-z0-9 ]", lambda one: f"&#{ord(one[0])};", text)
+
+
+def label(path):
+    """Doxygen's name for a page: its path, or that of the folder whose README it is."""
+    if path == FRONT_PAGE:
+        return "index"
+    return re.sub(r"\W", "_", str(path.parent if path.name == "README.md" else path.with_suffix("")))
+
+
+def anchor(path, heading):
+    """Doxygen's name for a heading, from its text or from GitHub's anchor of it."""
+    return label(path) + "__" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "_").replace("-", "_")
+
+
+def in_site(path):
+    """Takes a file of the repository into the site. A missing one is found when links are checked."""
+    if (ROOT / path).is_file():
+        (SITE / "files" / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, SITE / "files" / path)
+    return f"files/{path}"
+
+
+def page_link(text, path, place):
+    if place:
+        return f"[{text}](@ref {anchor(path, place)})"
+    # A folder's README is the parent of the pages below it, and the first link says so.
+    parent = PAGE.name == "README.md" and PAGE != FRONT_PAGE and PAGE.parent in path.parents
+    if parent and path not in subpages:
+        subpages.add(path)
+        return f'@subpage {label(path)} "{text}"'
+    return f"[{text}](@ref {label(path)})"
+
+
+def link(match):
+    image, text, target = match.groups()
+    if "://" in target:
+        return match[0]
+    target, _, place = target.partition("#")
+    path = Path(os.path.relpath(ROOT / PAGE.parent / target, ROOT)) if target else PAGE
+    if image:
+        return html(f'<figure><img src="{in_site(path)}" alt="{literal(text)}"></figure>')
+    if path.suffix == ".md":
+        return page_link(text, path, place)
+    if path.suffix in SOURCES:
+        return f'[{text}](@ref {path})'
+    return f"[{text}]({in_site(path)})"
+
+
+def prose(line):
+    """A line outside of code blocks: its math, where it is no code word, then its links and images."""
+    parts = re.split(r"(`[^`]*`)", line)
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(r"\$\$(.+?)\$\$", lambda tex: html(f'<div class="math">{literal(tex[1])}</div>'), parts[i])
+        parts[i] = re.sub(r"\$(.+?)\$", lambda tex: f'@htmlonly<span class="math">{literal(tex[1])}</span>@endhtmlonly', parts[i])
+    return re.sub(r"(!?)\[([^]]*)\]\(([^) ]+)\)", link, "".join(parts))
+
+
+def diff(old, new):
+    """What one stage adds to another: all on one line of the page, a line of the diff in a span."""
+    command = [ROOT / "docs/tools/stage_diff.sh", old, new]
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    kinds = {"+": "added", "-": "removed", "@": "place", " ": "same"}
+    spans = (f'<span class="{kinds[line[0]]}">{literal(line)}</span>' for line in lines[2:])
+    return html(f'<pre class="diff">{"".join(spans)}</pre>')
+
+
+def outside_code(number, line):
+    if mark := re.match(r"<!-- excerpt: (\S+)", line):
+        return f'<div class="excerpt">[{mark[1]}](@ref {mark[1]})</div>'
+    if mark := re.match(r"<!-- diff: (\S+) (\S+) -->", line):
+        return diff(mark[1], mark[2])
+    if re.match(r"</?(details|summary)>", line):
+        return html(line)
+    if heading := re.match(r"(#+) (.*)", line):
+        title = "mainpage" if PAGE == FRONT_PAGE else label(PAGE)
+        name = title if heading[1] == "#" else anchor(PAGE, heading[2])
+        return f"{prose(line)} {{#{name}}}"
+    return "[TOC]" if number == 1 and not line else prose(line)
+
+
+def filtered(lines):
+    fence = math = None
+    for number, line in enumerate(lines):
+        mark = re.match(r"(`{3,})(\w*)$", line)
+        if fence is None and mark:
+            fence, math = mark[1], mark[2] == "math"
+            yield '@htmlonly[block]<div class="math">' if math else line
+        elif fence is None:
+            yield outside_code(number, line)
+        elif line.rstrip() == fence:
+            yield "</div>@endhtmlonly" if math else line
+            fence = None
+        else:
+            yield literal(line) if math else line
+
+
+for line in filtered((ROOT / PAGE).read_text().splitlines()):
+    print(line)
