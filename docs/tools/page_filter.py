@@ -26,8 +26,14 @@ def html(text):
 
 
 def literal(text):
-    """Text for HTML in which neither Doxygen nor its Markdown finds anything to replace."""
+    """Text inside of html(): escaped, and on one line."""
     return re.sub(r"[^A-Za-z0-9 ]", lambda one: f"&#{ord(one[0])};", text)
+
+
+def wide(tex):
+    """TeX for site.js, in full-width characters: neither Doxygen nor its Markdown finds any of its own.
+    (@htmlonly would not do inside a line: Doxygen 1.9.4 puts a blank in front of it.)"""
+    return re.sub(r"[!-~]", lambda one: chr(ord(one[0]) + 0xFEE0), tex).replace(" ", "\u3000")
 
 
 def label(path):
@@ -80,8 +86,8 @@ def prose(line):
     """A line outside of code blocks: its math, where it is no code word, then its links and images."""
     parts = re.split(r"(`[^`]*`)", line)
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"\$\$(.+?)\$\$", lambda tex: html(f'<div class="math">{literal(tex[1])}</div>'), parts[i])
-        parts[i] = re.sub(r"\$(.+?)\$", lambda tex: f'@htmlonly<span class="math">{literal(tex[1])}</span>@endhtmlonly', parts[i])
+        parts[i] = re.sub(r"\$\$(.+?)\$\$", lambda tex: f'<div class="math">{wide(tex[1])}</div>', parts[i])
+        parts[i] = re.sub(r"\$(.+?)\$", lambda tex: f'<span class="math">{wide(tex[1])}</span>', parts[i])
     return re.sub(r"(!?)\[([^]]*)\]\(([^) ]+)\)", link, "".join(parts))
 
 
@@ -109,19 +115,19 @@ def outside_code(number, line):
 
 
 def filtered(lines):
-    fence = math = None
+    fence = in_math = None
     for number, line in enumerate(lines):
         mark = re.match(r"(`{3,})(\w*)$", line)
         if fence is None and mark:
-            fence, math = mark[1], mark[2] == "math"
-            yield '@htmlonly[block]<div class="math">' if math else line
+            fence, in_math = mark[1], mark[2] == "math"
+            yield '<div class="math">' if in_math else line
         elif fence is None:
             yield outside_code(number, line)
         elif line.rstrip() == fence:
-            yield "</div>@endhtmlonly" if math else line
+            yield "</div>" if in_math else line
             fence = None
         else:
-            yield literal(line) if math else line
+            yield wide(line) if in_math else line
 
 
 for line in filtered((ROOT / PAGE).read_text().splitlines()):
