@@ -9,6 +9,7 @@
 ///   | simt::dynamic_shared<T>()               | the block's dynamic shared memory, as a T             |
 ///   | simt::to_float, simt::from_float<E>     | widen a 16-bit element; round to nearest even         |
 ///   | simt::reduce_max<L>, simt::reduce_sum<L> | over the L neighbouring lanes that share a row       |
+///   | simt::load_pair(pointer)                | two neighbouring elements in one register             |
 ///   | simt::trace(...)                        | a line in a trace on the CPU device, nothing on a GPU |
 ///
 /// All else in a kernel is CUDA's own: __global__, threadIdx, __syncthreads(), __shfl_xor_sync(), ...

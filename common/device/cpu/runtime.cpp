@@ -3,6 +3,10 @@
 /// What a CUDA thread calls, passed on to the runner of its block.
 #include "common/device/cpu/runtime.hpp"
 
+#include <cstdint>
+
+#include <fmt/format.h>
+
 #include "common/device/cpu/block_runner.hpp"
 #include "common/device/cpu/reports.hpp"
 
@@ -36,6 +40,14 @@ int lane_id() { return BlockRunner::current()->running()->lane(); }
 void fault(const std::string& kind, const std::string& what, Site site) {
   const CudaThread& thread = *BlockRunner::current()->running();
   throw KernelFault(reports::custom(kind, thread, to_text(site), what));
+}
+
+void require_aligned(const void* address, std::size_t bytes, Site site) {
+  if (reinterpret_cast<std::uintptr_t>(address) % bytes == 0) return;
+  fault("misaligned access",
+        fmt::format("{} is no multiple of {} bytes; a GPU stops with \"misaligned address\"", address,
+                    bytes),
+        site);
 }
 
 }  // namespace simt::cpu
