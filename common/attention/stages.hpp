@@ -28,6 +28,9 @@ struct Stage {
   int compute_capability = 75;  // that a GPU must have: 75 is 7.5
 };
 
+/// For a device that runs every stage: the CPU device.
+inline constexpr int kAnyCapability = 1000;
+
 inline constexpr int kNarrowTile[] = {32};
 inline constexpr int kBothTiles[] = {32, 64};
 
