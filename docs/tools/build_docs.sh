@@ -1,67 +1,103 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the site of the course; ./workshop docs calls it, with the packages there that it needs.
+# Builds the site of the course: pages, types and sources, to be read from disk or from a server. Prints
+# the path of its first page. ./workshop docs has installed what it needs before it calls this.
 set -u
-cd "$(dirname -- "$(readlink -f -- "$0")")/../.." || exit 3
+root=$(readlink -f -- "$(dirname -- "$0")/../..")
 
-if [ $# != 1 ] || [ "${1#-}" != "$1" ]; then
-  echo "usage: docs/tools/build_docs.sh FOLDER        the site is FOLDER/html" >&2
-  exit 2
-fi
+help() {
+  cat <<'HELP'
+Builds the pages of the course, with the types and sources they speak of, as a site to read in a browser.
 
-say() { printf '%s\n' "$*" >&2; }
-fail() {  # fail SENTENCE
-  say "docs: $1"
-  exit 3
+  ./workshop docs
+
+The last line is the path of its first page. The site loads nothing from elsewhere, so it can be read
+from disk. Links, images and Doxygen's warnings are checked; one that is wrong fails.
+HELP
 }
 
-share=${WORKSHOP_SHARE:-/usr/share}
-export WORKSHOP_THEME="$share/doxygen-awesome-css"
-katex=$share/javascript/katex
-[ -e "$WORKSHOP_THEME/doxygen-awesome.css" ] || fail "there is no theme in $WORKSHOP_THEME: install the \
-package doxygen-awesome-css, or name the folder that holds doxygen-awesome-css/ by WORKSHOP_SHARE."
-[ -e "$katex/katex.min.js" ] || fail "there is no KaTeX in $katex: install the package libjs-katex, or \
-name the folder that holds javascript/katex/ by WORKSHOP_SHARE."
+say() { printf '%s\n' "$*" >&2; }
+stop() {  # stop STATUS SENTENCE
+  say "workshop: $2"
+  exit "$1"
+}
 
-mkdir -p "$1" && folder=$(cd "$1" && pwd) || fail "the folder $1 cannot be made."
+case ${1-} in
+  -h | --help)
+    help
+    exit 0
+    ;;
+esac
+[ $# = 0 ] || stop 2 "docs takes no argument and was given '$1'."
+
+folder=$(readlink -m -- "${WORKSHOP_BUILD:-$root/build}/docs")
 export WORKSHOP_SITE="$folder/html"
-rm -rf "$WORKSHOP_SITE" && mkdir "$WORKSHOP_SITE" || fail "the folder $WORKSHOP_SITE cannot be emptied."
+export WORKSHOP_THEME=/usr/share/doxygen-awesome-css
+katex=/usr/share/javascript/katex
+[ -e "$WORKSHOP_THEME/doxygen-awesome.css" ] || stop 3 "there is no theme in $WORKSHOP_THEME: install the \
+package doxygen-awesome-css, or put the files of doxygen-awesome-css 2 there."
+[ -e "$katex/katex.min.js" ] || stop 3 "there is no KaTeX in $katex: install the package libjs-katex, or \
+put the files of KaTeX there."
 
 # The pages in the order in which they are read, which is their order in the sidebar; then the rest.
 pages() {
   {
     printf '%s\n' README.md docs/cuda_primer.md
-    for stage in stage[1-9]_*; do ls "$stage"/README.md "$stage"/step[1-9]*/README.md 2>/dev/null; done
+    find stage[1-9]_* -name README.md | sort
     printf '%s\n' trace/README.md docs/glossary.md docs/design/README.md docs/results/README.md
     find docs common CONTRIBUTING.md -name '*.md' | sort
-  } | awk '!seen[$0]++'
+  } | awk '!seen[$0]++' | tr '\n' ' '
 }
 
-# Doxygen with settings beside those of the Doxyfile; a warning is a failure.
-doxygen_with() {  # doxygen_with SETTING...
+doxygen_with() {  # doxygen_with SETTING...: beside those of the Doxyfile
   { cat docs/site/Doxyfile && printf '%s\n' "$@"; } | doxygen -
 }
 
-say "[1/4] looking for types without documentation"
-undocumented=$(doxygen_with "INPUT = common trace" "FILE_PATTERNS = *.hpp" "GENERATE_HTML = NO" \
-  "EXTRACT_ALL = NO" 2>&1 | grep -E '(Compound (workshop|simt)::|\(enumeration\)).* is not documented')
-[ -z "$undocumented" ] || fail "each type needs a sentence in front of it, as in '/// ...', and these have none:
+check_types() {
+  undocumented=$(doxygen_with "INPUT = common trace" "FILE_PATTERNS = *.hpp" "GENERATE_HTML = NO" \
+    "EXTRACT_ALL = NO" 2>&1 | grep -E '(Compound (workshop|simt)::|\(enumeration\)).* is not documented')
+  [ -z "$undocumented" ] ||
+    stop 3 "each type needs a sentence in front of it, as in '/// One head.', and these have none:
 $undocumented"
+}
 
+# Doxygen's own header, whose form depends on its version, with our lines at its end.
+write_header() {
+  doxygen -w html "$folder/head.html" "$folder/foot.html" "$folder/style.css" docs/site/Doxyfile >&2 &&
+    awk '/<\/head>/ { while ((getline line < "docs/site/head.html") > 0) print line } { print }' \
+      "$folder/head.html" >"$folder/header.html"
+}
+
+write_pages() {
+  write_header &&
+    doxygen_with "INPUT = $(pages) common $(find stage[1-9]_* -prune | sort | tr '\n' ' ') trace" \
+      "HTML_HEADER = $folder/header.html" >&2
+}
+
+copy_katex() {
+  mkdir "$WORKSHOP_SITE/katex" &&
+    cp -RL "$katex/katex.min.css" "$katex/katex.min.js" "$katex/fonts" "$WORKSHOP_SITE/katex" &&
+    cp /usr/share/doc/libjs-katex/copyright "$WORKSHOP_SITE/katex/"
+}
+
+# Empties the folder of the site, which must be one that we made.
+make_folder() {
+  mark=$WORKSHOP_SITE/.tiled_attention_workshop
+  [ ! -e "$WORKSHOP_SITE" ] || [ -e "$mark" ] ||
+    stop 3 "$WORKSHOP_SITE is there and is not ours: name another place by WORKSHOP_BUILD."
+  rm -rf -- "$WORKSHOP_SITE"
+  { mkdir -p -- "$WORKSHOP_SITE" && : >"$mark"; } ||
+    stop 3 "the folder $WORKSHOP_SITE cannot be made: name another place by WORKSHOP_BUILD."
+}
+
+cd "$root" || exit 3
+make_folder
+say "[1/4] looking for types without documentation"
+check_types
 say "[2/4] writing the pages"
-doxygen -w html "$folder/header.html" "$folder/footer.html" "$folder/style.css" docs/site/Doxyfile >&2 &&
-  sed -i -e '/<\/head>/{' -e 'r docs/site/head.html' -e 'N' -e '}' "$folder/header.html" ||
-  fail "doxygen did not write its header."
-# shellcheck disable=SC2046  # no page has a blank in its name
-doxygen_with "INPUT = $(echo $(pages)) common $(echo stage[1-9]_*) trace" \
-  "HTML_HEADER = $folder/header.html" >&2 || fail "doxygen's messages above say what is wrong."
-
-say "[3/4] taking in KaTeX, for the formulas"
-mkdir "$WORKSHOP_SITE/katex" &&
-  cp -RL "$katex/katex.min.css" "$katex/katex.min.js" "$katex/fonts" "$WORKSHOP_SITE/katex/" &&
-  cp "$share/doc/libjs-katex/copyright" "$WORKSHOP_SITE/katex/" ||
-  fail "KaTeX could not be copied."
-
+write_pages || stop 3 "the pages are not right: Doxygen's messages above say why."
+say "[3/4] taking in KaTeX, which sets the formulas"
+copy_katex || stop 3 "KaTeX could not be copied to $WORKSHOP_SITE."
 say "[4/4] checking links and images"
-docs/tools/check_site.py "$WORKSHOP_SITE" || fail "the links above lead nowhere."
+docs/tools/check_site.py "$WORKSHOP_SITE" || stop 3 "links lead nowhere: the lines above name them."
 echo "$WORKSHOP_SITE/index.html"
