@@ -94,7 +94,7 @@ def prose(line):
 def diff(old, new):
     """What one stage adds to another: all on one line of the page, a line of the diff in a span."""
     command = [ROOT / "docs/tools/stage_diff.sh", old, new]
-    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     kinds = {"+": "added", "-": "removed", "@": "place", " ": "same"}
     spans = (f'<span class="{kinds[line[0]]}">{literal(line)}</span>' for line in lines[2:])
     return html(f'<pre class="diff">{"".join(spans)}</pre>')
@@ -130,5 +130,9 @@ def filtered(lines):
             yield wide(line) if in_math else line
 
 
-for line in filtered((ROOT / PAGE).read_text().splitlines()):
-    print(line)
+try:
+    for line in filtered((ROOT / PAGE).read_text().splitlines()):
+        print(line)
+except Exception as error:  # Doxygen does not mind if a filter fails, but it does mind this command
+    print(f"{PAGE}: {getattr(error, 'stderr', error)}", file=sys.stderr)
+    print("@filter_failed")
