@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the site of the course: pages, types and sources, to be read from disk or from a server. Prints
-# the path of its first page. ./workshop docs has installed what it needs before it calls this.
+# Builds the site of the course: pages, types and sources, to be read from disk or from a server.
+# Prints the path of its first page. ./workshop docs has installed what this needs.
 set -u
 root=$(readlink -f -- "$(dirname -- "$0")/../..")
 
 help() {
   cat <<'HELP'
-Builds the pages of the course, with the types and sources they speak of, as a site to read in a browser.
+Builds the pages of the course, with the types and sources they speak of, as a site for a browser.
 
   ./workshop docs
 
-The last line is the path of its first page. The site loads nothing from elsewhere, so it can be read
-from disk. Links, images and Doxygen's warnings are checked; one that is wrong fails.
+The last line is the path of its first page. The site loads nothing from elsewhere, so it can be
+read from disk. A broken link or image and a warning of Doxygen fail.
 HELP
 }
 
@@ -34,10 +34,11 @@ folder=$(readlink -m -- "${WORKSHOP_BUILD:-$root/build}/docs")
 export WORKSHOP_SITE="$folder/html"
 export WORKSHOP_THEME=/usr/share/doxygen-awesome-css
 katex=/usr/share/javascript/katex
-[ -e "$WORKSHOP_THEME/doxygen-awesome.css" ] || stop 3 "there is no theme in $WORKSHOP_THEME: install the \
-package doxygen-awesome-css, or put the files of doxygen-awesome-css 2 there."
-[ -e "$katex/katex.min.js" ] || stop 3 "there is no KaTeX in $katex: install the package libjs-katex, or \
-put the files of KaTeX there."
+[ -e "$WORKSHOP_THEME/doxygen-awesome.css" ] ||
+  stop 3 "$WORKSHOP_THEME has no theme: install the package doxygen-awesome-css, or put that project's \
+files there."
+[ -e "$katex/katex.min.js" ] ||
+  stop 3 "$katex has no KaTeX: install the package libjs-katex, or put that project's files there."
 
 # The pages in the order in which they are read, which is their order in the sidebar; then the rest.
 pages() {
@@ -54,8 +55,10 @@ doxygen_with() {  # doxygen_with SETTING...: beside those of the Doxyfile
 }
 
 check_types() {
-  undocumented=$(doxygen_with "INPUT = common trace" "FILE_PATTERNS = *.hpp" "GENERATE_HTML = NO" \
-    "EXTRACT_ALL = NO" 2>&1 | grep -E '(Compound (workshop|simt)::|\(enumeration\)).* is not documented')
+  undocumented=$(
+    doxygen_with "INPUT = common trace" "FILE_PATTERNS = *.hpp" "GENERATE_HTML = NO" "EXTRACT_ALL = NO" \
+      2>&1 | grep -E '(Compound (workshop|simt)::|\(enumeration\)).* is not documented'
+  )
   [ -z "$undocumented" ] ||
     stop 3 "each type needs a sentence in front of it, as in '/// One head.', and these have none:
 $undocumented"
@@ -63,7 +66,7 @@ $undocumented"
 
 # Doxygen's own header, whose form depends on its version, with our lines at its end.
 write_header() {
-  doxygen -w html "$folder/head.html" "$folder/foot.html" "$folder/style.css" docs/site/Doxyfile >&2 &&
+  (cd "$folder" && doxygen -w html head.html foot.html style.css "$root/docs/site/Doxyfile" >&2) &&
     awk '/<\/head>/ { while ((getline line < "docs/site/head.html") > 0) print line } { print }' \
       "$folder/head.html" >"$folder/header.html"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the built site: what a page links to or shows must be there, the places in pages too, and no
-page may load anything from another host.
+"""Checks the built site: what a page links to or shows must be there, places in pages too, and no page
+may load anything from another host.
 
     check_site.py FOLDER       exit status: 0, or 1 with a line for each thing that is wrong
 """

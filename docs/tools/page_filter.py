@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Doxygen's input filter for the pages: turns the Markdown that GitHub shows into what Doxygen shows
-alike. Prints one line for each line read, so that a warning names the right one.
+"""Doxygen's input filter for the pages: turns the Markdown that GitHub shows into what Doxygen
+shows alike. Prints one line for each line read, so that a warning names the right one.
 
     page_filter.py PAGE        WORKSHOP_SITE names the folder that the site is written to
 """
@@ -31,25 +31,35 @@ def literal(text):
 
 
 def wide(tex):
-    """TeX for site.js, in full-width characters: neither Doxygen nor its Markdown finds any of its own.
+    """TeX for site.js, in full-width characters, of which neither Doxygen nor its Markdown knows any.
     (@htmlonly would not do inside a line: Doxygen 1.9.4 puts a blank in front of it.)"""
     return re.sub(r"[!-~]", lambda one: chr(ord(one[0]) + 0xFEE0), tex).replace(" ", "\u3000")
+
+
+def math(match):
+    code, display, inline = match.groups()
+    if code:
+        return code
+    if display:
+        return f'<div class="math">{wide(display)}</div>'
+    return f'<span class="math">{wide(inline)}</span>'
 
 
 def label(path):
     """Doxygen's name for a page: its path, or that of the folder whose README it is."""
     if path == FRONT_PAGE:
         return "index"
-    return re.sub(r"\W", "_", str(path.parent if path.name == "README.md" else path.with_suffix("")))
+    path = path.parent if path.name == "README.md" else path.with_suffix("")
+    return re.sub(r"\W", "_", str(path))
 
 
 def anchor(path, heading):
     """Doxygen's name for a heading, from its text or from GitHub's anchor of it."""
-    return label(path) + "__" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "_").replace("-", "_")
+    return label(path) + "__" + re.sub(r"[ -]", "_", re.sub(r"[^\w -]", "", heading.lower()))
 
 
 def in_site(path):
-    """Takes a file of the repository into the site. A missing one is found when links are checked."""
+    """Takes a file into the site. One that is missing is found when links are checked."""
     if (ROOT / path).is_file():
         (SITE / "files" / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, SITE / "files" / path)
@@ -68,8 +78,8 @@ def page_link(text, path, place):
 
 
 def link(match):
-    image, text, target = match.groups()
-    if "://" in target:
+    code, image, text, target = match.groups()
+    if code or "://" in target:
         return match[0]
     target, _, place = target.partition("#")
     path = Path(os.path.relpath(ROOT / PAGE.parent / target, ROOT)) if target else PAGE
@@ -83,12 +93,9 @@ def link(match):
 
 
 def prose(line):
-    """A line outside of code blocks: its math, where it is no code word, then its links and images."""
-    parts = re.split(r"(`[^`]*`)", line)
-    for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"\$\$(.+?)\$\$", lambda tex: f'<div class="math">{wide(tex[1])}</div>', parts[i])
-        parts[i] = re.sub(r"\$(.+?)\$", lambda tex: f'<span class="math">{wide(tex[1])}</span>', parts[i])
-    return re.sub(r"(!?)\[([^]]*)\]\(([^) ]+)\)", link, "".join(parts))
+    """A line outside of code blocks, with its math, links and images, but code words as they are."""
+    line = re.sub(r"(`[^`]*`)|\$\$(.+?)\$\$|\$(.+?)\$", math, line)
+    return re.sub(r"(`[^`]*`)|(!?)\[((?:`[^`]*`|[^]`])*)\]\(([^) ]+)\)", link, line)
 
 
 def diff(old, new):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a stage adds to another: the diff of their attention.cu, without white space, empty lines and the
-# namespace's name. `./workshop diff` is this script.
+# What a stage adds to another: the diff of their attention.cu, without white space, empty lines and
+# the namespace's name. `./workshop diff` is this script.
 #
 #   docs/tools/stage_diff.sh --check           lines added and removed from stage to stage; fails if a
 #                                              one adds more than its budget, or if other structures
@@ -11,7 +11,7 @@ root=$(readlink -f -- "$(dirname -- "$0")/../..")
 
 help() {
   cat <<'HELP'
-What a stage adds to another: the difference of their kernels, without white space and names of stages.
+What a stage adds to another: the difference of their kernels, without changes of white space alone.
 
   ./workshop diff 1 2              from stage 1 to stage 2
   ./workshop diff 3 4.1            from stage 3 to the first step of stage 4
@@ -69,7 +69,8 @@ show() {  # show FILE FILE; the status is that of diff
 in_colours() {
   if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
     escape=$(printf '\033')
-    sed "s/^-.*/${escape}[31m&${escape}[m/; s/^+.*/${escape}[32m&${escape}[m/; s/^@.*/${escape}[36m&${escape}[m/"
+    sed -e "s/^-.*/${escape}[31m&${escape}[m/" -e "s/^+.*/${escape}[32m&${escape}[m/" \
+      -e "s/^@.*/${escape}[36m&${escape}[m/"
   else
     cat
   fi
