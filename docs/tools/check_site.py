@@ -37,8 +37,8 @@ def fault(file, target, loads):
         return None
     name, _, place = target.partition("#")
     path = (file.parent / unquote(name)).resolve() if name else file
-    if not path.exists():
-        return "no such file"
+    if not path.exists():  # Doxygen's own style names files that Doxygen does not always write
+        return None if file.name == "doxygen.css" else "no such file"
     if place and path in pages and unquote(place) not in pages[path].places:
         return "no such place"
     return None
