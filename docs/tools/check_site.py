@@ -11,6 +11,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+# Doxygen's own, with links to what some of its versions do not write.
+DOXYGENS_STYLE = "doxygen.css"
+DOXYGENS_INDICES = ("functions", "globals", "namespacemembers")
 LOADS = {"link", "script", "img", "object", "iframe", "source"}  # a link in <a> is only offered
 
 
@@ -37,8 +40,10 @@ def fault(file, target, loads):
         return None
     name, _, place = target.partition("#")
     path = (file.parent / unquote(name)).resolve() if name else file
-    if not path.exists():  # Doxygen's own style names files that Doxygen does not always write
-        return None if file.name == "doxygen.css" else "no such file"
+    if not path.exists():
+        return None if file.name == DOXYGENS_STYLE else "no such file"
+    if path.name.startswith(DOXYGENS_INDICES):
+        return None
     if place and path in pages and unquote(place) not in pages[path].places:
         return "no such place"
     return None
