@@ -30,7 +30,8 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// Exact; a NaN stays a NaN. Without a branch, so that a compiler can widen several at once.
+/// Exact; a NaN stays a NaN. Without branches, so that compilers can make vectors of a loop of them;
+/// and without arithmetic on FP32 subnormals, which processors do 30 times slower.
 inline float to_float(Half half) {
   const std::uint32_t sign = std::uint32_t(half.bits & 0x8000u) << 16;
   const std::uint32_t magnitude = half.bits & 0x7fffu;

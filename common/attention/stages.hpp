@@ -25,7 +25,11 @@ struct Stage {
   std::string_view folder;  // from the root of the project
   std::string_view idea;
   Promise promise;
+  int compute_capability = 75;  // that a GPU must have: 75 is 7.5
 };
+
+/// For a device that runs every stage: the CPU device.
+inline constexpr int kAnyCapability = 1000;
 
 inline constexpr int kNarrowTile[] = {32};
 inline constexpr int kBothTiles[] = {32, 64};
@@ -62,6 +66,20 @@ inline constexpr Stage kStages[] = {
      "stage4_tuning/step2_skip_future",
      "tiles wholly in the causal future are not visited",
      {.any_length = true, .causal = true, .block_n = kBothTiles}},
+    {4,
+     3,
+     "stage4_tuning_step3",
+     "stage4_tuning/step3_tensor_cores",
+     "tensor cores; scores become p in registers",
+     {.any_length = true, .causal = true, .block_n = kBothTiles},
+     80},
+    {4,
+     4,
+     "stage4_tuning_step4",
+     "stage4_tuning/step4_async_copy",
+     "the next tile is copied while this one is computed",
+     {.any_length = true, .causal = true, .block_n = kBothTiles},
+     80},
 };
 
 /// @throws std::out_of_range if there is none

@@ -9,6 +9,7 @@
 ///   | simt::dynamic_shared<T>()               | the block's dynamic shared memory, as a T             |
 ///   | simt::to_float, simt::from_float<E>     | widen a 16-bit element; round to nearest even         |
 ///   | simt::reduce_max<L>, simt::reduce_sum<L> | over the L neighbouring lanes that share a row       |
+///   | simt::load_pair(pointer)                | two neighbouring elements in one register             |
 ///   | simt::pack(lo, hi), simt::pack<E>(x, y) | two elements, or two floats rounded, in a register  |
 ///   | simt::mma_m16n8k16<E>(d, a, b0, b1)     | mma.sync: d += a b of a warp on tensor cores          |
 ///   | simt::ldmatrix_x4(r, row), .._trans     | ldmatrix: four 8 x 8 matrices from shared memory      |

@@ -132,6 +132,14 @@ TEST_CASE("of a stage with steps one is named by --step; alone it means the last
   }
 }
 
+TEST_CASE("on an older GPU a stage alone means the last of its steps that runs there") {
+  CHECK(&stage_named("4", {}, 75) == &stage(4, 2));
+  CHECK(all_stages(75).back() == &stage(4, 2));
+  CHECK(&stage_named("4", 3, 75) == &stage(4, 3));  // asked for by name: its program will refuse
+  CHECK(&stage_named("step3_tensor_cores", {}, 75) == &stage(4, 3));
+  CHECK(&stage_named("4", {}, 80) == &stage_named("4"));
+}
+
 TEST_CASE("all stages are each stage once, of one with steps the last") {
   const std::vector<const Stage*> stages = all_stages();
   REQUIRE(stages.size() == 4);

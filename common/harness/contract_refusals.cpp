@@ -78,7 +78,7 @@ void check_refused(const Contract& contract, const AttentionProblem& good, const
 }  // namespace
 
 void check_refusals(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   DeviceCase good(make_inputs("normal", ElementType::fp16, 64, 32, 1), Mask::none);
   for (const BadProblem& bad : kBadProblems) check_refused(contract, good.problem(), bad);
 

@@ -36,7 +36,7 @@ void check_case(const Contract& contract, std::string_view family, ElementType t
 }  // namespace
 
 void check_all_families(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   const auto lengths = lengths_of(contract.stage, {32, 33, 65, 96, 129});
   for (const InputFamily& family : input_families()) {
     for (const ElementType type : kTypes) {
@@ -48,7 +48,7 @@ void check_all_families(const Contract& contract) {
 }
 
 void check_every_short_length(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   std::vector<int> lengths(130);
   for (int i = 0; i < 130; ++i) lengths[i] = i + 1;
   for (const int n : {160, 192, 256, 320, 512}) lengths.push_back(n);
@@ -60,7 +60,7 @@ void check_every_short_length(const Contract& contract) {
 }
 
 void check_longest_length(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for (const int n : lengths_of(contract.stage, {1023, 2047, 2048})) {
     check_case(contract, "normal", ElementType::fp16, n, 64);
     check_case(contract, "rising", ElementType::bf16, n, 16);
@@ -68,7 +68,7 @@ void check_longest_length(const Contract& contract) {
 }
 
 void check_every_length(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for (int n = 1; n <= kMaxSeqLen; ++n) {
     if (!lengths_of(contract.stage, {n}).empty()) {
       check_case(contract, "normal", n % 2 ? ElementType::fp16 : ElementType::bf16, n, 16);
@@ -77,7 +77,7 @@ void check_every_length(const Contract& contract) {
 }
 
 void check_single_element(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for (const ElementType type : kTypes) {
     for (const int d : kHeadDims) {
       const Inputs inputs = make_inputs("normal", type, 1, d, 3);
@@ -93,7 +93,7 @@ void check_single_element(const Contract& contract) {
 }
 
 void check_real_heads(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   const std::vector<std::string> names =
       contract.stage.promise.any_length
           ? std::vector<std::string>{"l0_h2_n332_f16", "l0_h2_n332_bf16", "l1_h9_n332_bf16",
@@ -165,7 +165,7 @@ constexpr RoundingCase kRoundingCases[] = {{0.4, 1669, 208}, {0.6, 1671, 210}};
 }  // namespace
 
 void check_rounding_of_probabilities(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for (const ElementType type : kTypes) {
     for (const RoundingCase& rounding : kRoundingCases) {
       const Inputs inputs = inputs_that_tell_roundings_apart(type, rounding.above);
@@ -181,7 +181,7 @@ void check_rounding_of_probabilities(const Contract& contract) {
 }
 
 void check_repeats_bitwise(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   const Inputs inputs = make_inputs("normal", ElementType::fp16, 128, 64, 7);
   for (const Mask mask : masks_of(contract.stage)) {
     for (const int block_n : contract.stage.promise.block_n) {
@@ -215,7 +215,7 @@ void check_future_is_invisible(const Contract& contract, ElementType type, int d
 }  // namespace
 
 void check_future_is_invisible(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for (const ElementType type : kTypes) {
     for (const int d : kHeadDims) {
       for (const int block_n : contract.stage.promise.block_n) {
@@ -261,7 +261,7 @@ void check_within_twice_the_bound(const Matrix<double>& a, const Matrix<double>&
 }  // namespace
 
 void check_agrees_with(const Contract& contract, const Contract& previous) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for_neighbours(previous.stage, [&](std::string_view family, const Inputs& inputs, Mask mask) {
     for (const int block_n : previous.stage.promise.block_n) {
       INFO(name_of_case(family, inputs, mask, block_n));
@@ -274,7 +274,7 @@ void check_agrees_with(const Contract& contract, const Contract& previous) {
 }
 
 void check_equals_bitwise(const Contract& contract, const Contract& previous) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   for_neighbours(previous.stage, [&](std::string_view family, const Inputs& inputs, Mask mask) {
     for (const int block_n : previous.stage.promise.block_n) {
       INFO(name_of_case(family, inputs, mask, block_n));
@@ -285,7 +285,7 @@ void check_equals_bitwise(const Contract& contract, const Contract& previous) {
 }
 
 void check_widths_agree(const Contract& contract) {
-  require_device();
+  require_device(contract.stage.compute_capability);
   const auto widths = contract.stage.promise.block_n;
   for_neighbours(contract.stage, [&](std::string_view family, const Inputs& inputs, Mask mask) {
     const auto run = [&](int block_n) {

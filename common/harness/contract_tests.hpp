@@ -16,10 +16,20 @@
 
 namespace workshop {
 
+/// How the lanes of a row share its columns, for tests that look at what a lane carries.
+struct RowLayout {
+  int lanes;                       // neighbours in a warp
+  int (*column)(int lane, int i);  // the i-th of a lane
+};
+inline constexpr RowLayout kEveryEighth = {8, [](int lane, int i) { return i * 8 + lane; }};
+inline constexpr RowLayout kPairs = {4,
+                                     [](int lane, int i) { return i / 2 * 8 + lane * 2 + i % 2; }};
+
 /// A stage under test, and how to call it.
 struct Contract {
   const Stage& stage;
   AttentionFunction attention;
+  RowLayout layout = kEveryEighth;
 };
 
 inline constexpr ElementType kTypes[] = {ElementType::fp16, ElementType::bf16};

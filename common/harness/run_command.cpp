@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -28,35 +29,50 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A device to run on.
+struct Target {
+  std::string suffix;  // of its programs: "_cpu" and, for a GPU, none
+  int capability;
+};
+
 struct Case {
   const Stage* stage;
   RunRequest request;
+  std::string suffix;
+
+  std::string program() const { return std::string(stage->name) + suffix; }
 };
 
-bool gpu_answers() {
-  bool found = false;
-  if (build_info().cuda.empty()) return false;
-  run_process({"nvidia-smi", "-L"}, {.on_line = [&](const std::string& line) {
-                found = found || line.rfind("GPU ", 0) == 0;
+/// The compute capability of the first GPU, 90 for the "9.0" of nvidia-smi; none without a GPU.
+std::optional<int> gpu_capability() {
+  std::optional<int> capability;
+  if (build_info().cuda.empty()) return capability;
+  run_process({"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"},
+              {.on_line = [&](const std::string& line) {
+                int major = 0, minor = 0;
+                if (!capability && std::sscanf(line.c_str(), "%d.%d", &major, &minor) == 2) {
+                  capability = 10 * major + minor;
+                }
               }});
-  return found;
+  return capability;
 }
 
-/// The programs' suffixes: "_cpu" and, for a GPU, none.
-std::vector<std::string> device_suffixes(const RunRequest& request) {
-  if (request.device == DeviceChoice::cpu) return {"_cpu"};
-  if (gpu_answers()) {
+std::vector<Target> targets(const RunRequest& request) {
+  const Target cpu = {"_cpu", kAnyCapability};
+  if (request.device == DeviceChoice::cpu) return {cpu};
+  if (const auto capability = gpu_capability()) {
     const bool one = request.device == DeviceChoice::gpu || request.output;
-    return one ? std::vector<std::string>{""} : std::vector<std::string>{"_cpu", ""};
+    return one ? std::vector<Target>{{"", *capability}}
+               : std::vector<Target>{cpu, {"", *capability}};
   }
   if (request.device == DeviceChoice::gpu) {
     throw std::runtime_error("--device 'gpu': no GPU program can run here, since " +
                              std::string(!build_info().cuda.empty()
-                                             ? "`nvidia-smi -L` lists no GPU"
+                                             ? "`nvidia-smi` lists no GPU"
                                              : "this build is without CUDA: it needs "
                                                "nvcc and a GPU"));
   }
-  return {"_cpu"};
+  return {cpu};
 }
 
 /// Without inputs of the reader's own: an attention head of a real model, in both types, and, where
@@ -67,7 +83,7 @@ std::vector<Case> real_cases(const Stage& stage, const RunRequest& request) {
     if (mask == Mask::none && request.mask == Mask::causal) continue;
     if (mask == Mask::causal && request.mask == Mask::none && !stage.promise.causal) continue;
     for (const char* type : {"f16", "bf16"}) {
-      Case real{&stage, request};
+      Case real{&stage, request, ""};
       real.request.mask = mask;
       real.request.qkv = fmt::format("{}/minilm_l0_h2_n{}_{}.safetensors", WORKSHOP_DATA_DIR,
                                      stage.promise.any_length ? 332 : 256, type);
@@ -77,19 +93,20 @@ std::vector<Case> real_cases(const Stage& stage, const RunRequest& request) {
   return cases;
 }
 
-std::vector<const Stage*> chosen_stages(const CommandLine& line) {
+std::vector<const Stage*> chosen_stages(const CommandLine& line, int capability = kAnyCapability) {
   const auto step = line.number("--step", 1, UINT64_MAX);
-  if (const auto name = line.value("STAGE")) return {&stage_named(*name, step)};
+  if (const auto name = line.value("STAGE")) return {&stage_named(*name, step, capability)};
   if (step) line.refuse("--step", "a step of the STAGE given, for example 4 --step 1");
-  return all_stages();
+  return all_stages(capability);
 }
 
-std::vector<Case> planned_cases(const CommandLine& line, const RunRequest& request) {
-  const std::vector<const Stage*> stages = chosen_stages(line);
+std::vector<Case> planned_cases(const CommandLine& line, const RunRequest& request,
+                                int capability) {
+  const std::vector<const Stage*> stages = chosen_stages(line, capability);
   std::vector<Case> cases;
   for (const Stage* stage : stages) {
     const auto of_stage =
-        request.names_inputs ? std::vector{Case{stage, request}} : real_cases(*stage, request);
+        request.names_inputs ? std::vector{Case{stage, request, ""}} : real_cases(*stage, request);
     cases.insert(cases.end(), of_stage.begin(), of_stage.end());
   }
   if (request.output) {
@@ -98,6 +115,21 @@ std::vector<Case> planned_cases(const CommandLine& line, const RunRequest& reque
                                 *request.output, stages.size()));
     }
     cases.resize(1);  // of the real heads the first: FP16, and the mask asked for
+  }
+  return cases;
+}
+
+/// The cases of all devices: of each case one after the other.
+std::vector<Case> on_targets(const CommandLine& line, const RunRequest& request) {
+  std::vector<Case> cases;
+  const std::vector<Target> devices = targets(request);
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    std::size_t place = device;  // behind what the devices before it do in the same case
+    for (Case& one : planned_cases(line, request, devices[device].capability)) {
+      one.suffix = devices[device].suffix;
+      cases.insert(cases.begin() + std::ptrdiff_t(place), one);
+      place += device + 1;
+    }
   }
   return cases;
 }
@@ -155,9 +187,8 @@ int as_exit_status(int status) {
   return known ? status : int(kFailed);
 }
 
-void run_one(const Case& one, const std::string& suffix, const ScratchFolder& scratch,
-             Findings& findings) {
-  const std::string program = std::string(one.stage->name) + suffix;
+void run_one(const Case& one, const ScratchFolder& scratch, Findings& findings) {
+  const std::string program = one.program();
   const fs::path result = scratch.file(program + ".json");
   fs::remove(result);
   std::vector<std::string> command = {(program_folder() / program).string(), "--json",
@@ -221,26 +252,20 @@ int run_command(const std::vector<std::string>& arguments) {
     return kAllRight;
   }
   const RunRequest request = run_request(line);
-  const std::vector<Case> cases = planned_cases(line, request);
-  for (const Case& one : cases) {
+  for (const Case& one : planned_cases(line, request, kAnyCapability)) {
     require_promised(one.request, load_inputs(one.request), *one.stage);
     if (request.json) require_result_file("--json", *request.json, one.request.qkv);
     if (request.output) require_result_file("--output", *request.output, one.request.qkv);
   }
 
-  const std::vector<std::string> suffixes = device_suffixes(request);
+  const std::vector<Case> cases = on_targets(line, request);
   std::vector<std::string> programs;
-  for (const Case& one : cases) {
-    for (const std::string& suffix : suffixes)
-      programs.push_back(std::string(one.stage->name) + suffix);
-  }
+  for (const Case& one : cases) programs.push_back(one.program());
   build_targets(programs);
 
   const ScratchFolder scratch;
   Findings findings;
-  for (const Case& one : cases) {
-    for (const std::string& suffix : suffixes) run_one(one, suffix, scratch, findings);
-  }
+  for (const Case& one : cases) run_one(one, scratch, findings);
   fmt::print("{}\n{}\n", table(findings.rows), closing_line(line, findings));
   if (request.json) write_results(*request.json, "run", findings.rows, findings.devices);
   return findings.status;

@@ -29,10 +29,11 @@ bool names_number(const Stage& stage, std::string_view text) {
 }
 
 /// @returns nullptr if `text` names no stage
-const Stage* find_stage(std::string_view text) {
+const Stage* find_stage(std::string_view text, int capability) {
   const Stage* found = nullptr;
   for (const Stage& stage : kStages) {
     if (names_it(stage, without_slash(text))) return &stage;
+    if (stage.compute_capability > capability) continue;
     if (names_number(stage, without_slash(text))) found = &stage;
   }
   return found;
@@ -63,12 +64,13 @@ std::string all_steps() {
 
 bool could_name_a_stage(const std::string& text) {
   const std::string digits = text.starts_with("stage") ? text.substr(5) : text;
-  return find_stage(text) != nullptr ||
+  return find_stage(text, kAnyCapability) != nullptr ||
          (!digits.empty() && digits.find_first_not_of("0123456789") == digits.npos);
 }
 
-const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step) {
-  const Stage* found = find_stage(text);
+const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step,
+                         int capability) {
+  const Stage* found = find_stage(text, capability);
   if (found == nullptr) {
     throw Refusal(fmt::format("stage '{}'; allowed: {}", text, all_names()));
   }
@@ -83,9 +85,10 @@ const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> s
   return *chosen;
 }
 
-std::vector<const Stage*> all_stages() {
+std::vector<const Stage*> all_stages(int capability) {
   std::vector<const Stage*> stages;
   for (const Stage& stage : kStages) {
+    if (stage.compute_capability > capability) continue;
     if (!stages.empty() && stages.back()->number == stage.number) stages.pop_back();
     stages.push_back(&stage);
   }

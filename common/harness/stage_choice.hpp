@@ -16,11 +16,14 @@ namespace workshop {
 /// Whether `text` is the name of a stage, now or later: "3", "stage12", "stage3_masking".
 bool could_name_a_stage(const std::string& text);
 
-/// @param step  a step of the stage; without it the last, where the name leaves that open
+/// @param step        a step of the stage; without it the last that a device of `capability` runs,
+///                    where the name leaves that open
+/// @param capability  the compute capability of the device, 75 for 7.5
 /// @throws Refusal naming all stages, or, for a step that is none of them, its steps
-const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step = {});
+const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step = {},
+                         int capability = kAnyCapability);
 
-/// Each stage once: of one with steps the last.
-std::vector<const Stage*> all_stages();
+/// Each stage once: of one with steps the last that a device of `capability` runs.
+std::vector<const Stage*> all_stages(int capability = kAnyCapability);
 
 }  // namespace workshop

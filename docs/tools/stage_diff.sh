@@ -7,9 +7,8 @@
 #   docs/tools/stage_diff.sh 3 4.1             the diff between a stage and a step of stage 4
 #   docs/tools/stage_diff.sh old.cu new.cu     the diff between two files
 #   docs/tools/stage_diff.sh --check           lines added and removed from stage to stage; fails if a
-#                                              stage adds more than 60, a step more than 30, or if
-#                                              other structures and functions come and go than those
-#                                              it teaches
+#                                              one adds more than its budget, or if other structures
+#                                              and functions come and go than those it teaches
 set -u
 root=$(readlink -f -- "$(dirname -- "$0")/../..")
 
@@ -61,6 +60,8 @@ if [ "$*" = --check ]; then
   check 2 3 60 '+mask_scores' || status=1
   check 3 4.1 30 '' || status=1
   check 4.1 4.2 30 '+count_n_blocks' || status=1
+  check 4.2 4.3 180 '+load_queries -store_probs +pack_probs' || status=1
+  check 4.3 4.4 100 '+SwizzledTile' || status=1
   exit "$status"
 elif [ $# = 2 ]; then
   show "$(kernel_file "$1")" "$(kernel_file "$2")"

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <fmt/format.h>
+
 #include "common/device/cpu/block_runner.hpp"
 #include "common/device/cpu/reports.hpp"
 
@@ -56,6 +58,14 @@ void require_shared_vector(const void* address, const char* instruction, Site si
 void fault(const std::string& kind, const std::string& what, Site site) {
   const CudaThread& thread = *BlockRunner::current()->running();
   throw KernelFault(reports::custom(kind, thread, to_text(site), what));
+}
+
+void require_aligned(const void* address, std::size_t bytes, Site site) {
+  if (reinterpret_cast<std::uintptr_t>(address) % bytes == 0) return;
+  fault("misaligned access",
+        fmt::format("{} is no multiple of {} bytes; a GPU stops with \"misaligned address\"", address,
+                    bytes),
+        site);
 }
 
 }  // namespace simt::cpu

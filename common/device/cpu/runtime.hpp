@@ -82,6 +82,10 @@ int lane_id();
 /// Blames the calling thread: "KIND: its name at the site: WHAT".
 [[noreturn]] void fault(const std::string& kind, const std::string& what, Site site);
 
+/// @throws KernelFault if `address`, which a vector of `bytes` is read from or written to, is no
+///         multiple of them
+void require_aligned(const void* address, std::size_t bytes, Site site);
+
 /// Adds to a counter of the launch.
 void count(std::uint64_t Counts::*counter, std::uint64_t events);
 

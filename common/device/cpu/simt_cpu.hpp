@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 #include "common/device/cpu/async_copies.hpp"
@@ -51,6 +52,15 @@ float reduce_sum(float x, cpu::Site site = cpu::Site::here()) {
   return cpu::reduce(cpu::ReduceMode::sum, Lanes, x, site);
 }
 
+/// @throws KernelFault if the address is no multiple of 4
+template <typename Element>
+unsigned load_pair(const Element* two, cpu::Site site = cpu::Site::here()) {
+  cpu::require_aligned(two, sizeof(unsigned), site);
+  unsigned pair;
+  std::memcpy(&pair, two, sizeof(pair));
+  return pair;
+}
+
 template <typename Element>
 unsigned pack(float lo, float hi) {
   return pack(from_float<Element>(lo), from_float<Element>(hi));
@@ -90,6 +100,17 @@ void cp_async_wait() {
 template <int N>
 void trace(int q_row, int n_block, float m, float alpha, float l, const float (&acc_o)[N]) {
   if (cpu::tracing()) cpu::record({blockIdx, threadIdx, q_row, n_block, m, alpha, l, acc_o});
+}
+
+template <int N>
+void trace(int q_row, int n_block, const float (&m)[2], const float (&alpha)[2],
+           const float (&l)[2], const float (&acc_o)[N][4]) {
+  if (!cpu::tracing()) return;
+  for (int half = 0; half < 2; ++half) {
+    float row[2 * N];
+    for (int i = 0; i < 2 * N; ++i) row[i] = acc_o[i / 2][2 * half + i % 2];
+    trace(q_row + 8 * half, n_block, m[half], alpha[half], l[half], row);
+  }
 }
 
 }  // namespace simt

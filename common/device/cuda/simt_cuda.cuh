@@ -58,9 +58,19 @@ __device__ __forceinline__ workshop::BFloat16 from_float<workshop::BFloat16>(flo
   return {__bfloat16_as_ushort(__float2bfloat16_rn(value))};
 }
 
+/// Two neighbouring elements in one register.
+template <typename Element>
+__device__ __forceinline__ unsigned load_pair(const Element* two) {
+  return *reinterpret_cast<const unsigned*>(two);
+}
+
 /// A record of a row's state after a tile on the CPU device; nothing here.
 template <int kColumns>
 __device__ __forceinline__ void trace(int /*q_row*/, int /*n_block*/, float /*m*/, float /*alpha*/,
                                       float /*l*/, const float (&/*acc_o*/)[kColumns]) {}
+template <int kTiles>
+__device__ __forceinline__ void trace(int /*q_row*/, int /*n_block*/, const float (&/*m*/)[2],
+                                      const float (&/*alpha*/)[2], const float (&/*l*/)[2],
+                                      const float (&/*acc_o*/)[kTiles][4]) {}
 
 }  // namespace simt

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The program of step 3 of stage 4: runs it on the inputs that the options name, and checks the result.
+#include "stage4_tuning/step3_tensor_cores/attention.hpp"
+
+#include "common/harness/stage_program.hpp"
+
+int main(int argc, char** argv) {
+  return workshop::stage_program(argc, argv, workshop::stage(4, 3), stage4_tuning_step3::attention);
+}

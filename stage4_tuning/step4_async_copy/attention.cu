@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Stage 4, step 4: the next tile is copied while this one is computed.
+///
+///       stage 1   single tile       softmax of one tile; for many tiles, two sweeps
+///       stage 2   online softmax    one sweep that carries (m, l, a)
+///       stage 3   masking           any N, causal
+///       stage 4   tuning            the same results, in measured steps:
+///         step 1  tile width        32 keys a tile, or 64
+///         step 2  skip future       the sweep ends where the last row of the block ends
+///         step 3  tensor cores      a warp multiplies 16 rows at once, from registers
+///   >     step 4  async copy        two buffers; copies that run beside the mma
+///
+/// Computes     O = softmax(Q K^T / sqrt(D)) V, one head
+/// Shapes       Q, K, V, O: [N][D], row-major, contiguous; O in the type of the inputs
+/// Requires     1 <= N <= 2048; no mask, or causal: k_col <= q_row; compute capability 8.0
+/// Guarantees   the error bound (common/attention/error_bound.hpp); the same bits on every run
+/// Not yet      one block works through all keys of its rows; a few blocks leave most SMs idle
+///
+/// Who owns what (4 warps; a warp has a slab of 16 query rows, the rows of an mma)
+///
+///   | lane t of a warp       | owns                                          | phase   |
+///   |------------------------|-----------------------------------------------|---------|
+///   | rows t / 4, t / 4 + 8  | two query rows (half 0 and 1), their m and l  | all     |
+///   | pair = 2 (t % 4)       | keys    pair, pair + 1 of every 8             | 2b, 2c  |
+///   |                        | columns pair, pair + 1 of every 8 of a        | 2c to 3 |
+///
+/// Shared memory (D = 64: 16,384 bytes with kBlockN = 32, 32,768 with 64)
+///
+///   | field | shape           | written            | read by    | in |
+///   |-------|-----------------|--------------------|------------|----|
+///   | k     | 2 x [kBlockN][D] | 2a of a tile before | every warp | 2b |
+///   | v     | 2 x [kBlockN][D] | 2a of a tile before | every warp | 2d |
+///
+///   Two of each: one is computed from, the other is being filled. No padding: rows are swizzled.
+///
+/// Barriers
+///
+///   W1  the copies that this thread issued for the tile have landed
+///   B1  after W1 of all threads the tile is complete             (read after write), and
+///       after B1 nobody reads the other buffer: it may be filled (write after read)
+///   B3 is gone: B1 of the next tile says as much.
+
+#include "attention.hpp"
+
+#include "common/attention/dispatch.hpp"
+#include "common/attention/stages.hpp"
+#include "common/device/simt.hpp"
+
+namespace stage4_tuning_step4 {
+
+// [tile_shape]
+template <int HeadDim, int BlockN>
+struct TileShape {
+  static constexpr int kHeadDim = HeadDim;
+  static constexpr int kWarps = 4;
+  static constexpr int kBlockM = 16 * kWarps;  // query rows a block owns, 16 to a warp
+  static constexpr int kBlockN = BlockN;       // keys a tile holds
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kLanesPerRow = 4;
+  static constexpr int kHeadDimSteps = kHeadDim / 16;  // an mma sums over 16: of q k^T
+  static constexpr int kKeySteps = kBlockN / 16;       //                       of p V
+  static constexpr int kKeyTiles = kBlockN / 8;        // an mma has 8 columns: of the scores
+  static constexpr int kColTiles = kHeadDim / 8;       //                       of a
+
+  static_assert(kHeadDim % 16 == 0 && kBlockN % 16 == 0, "an mma sums over 16 at a time");
+};
+// [tile_shape]
+
+// [swizzle]
+/// A tile of keys or values in shared memory, in chunks of 16 bytes, of which 8 fill all banks once.
+///
+/// ldmatrix reads the same chunk of 8 neighbouring rows at once. Straight rows would put them all in
+/// the same four banks (D = 64); so the chunks of a row trade places, in each of the 8 rows otherwise.
+template <typename Tile, typename Element>
+struct SwizzledTile {
+  static constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
+  static constexpr int kRowsPerLine = 8 / kChunks;    // rows that lie side by side in the banks
+
+  __device__ Element* chunk(int row, int i) {
+    return &elements[row][(i ^ row / kRowsPerLine % kChunks) * 8];
+  }
+  const __device__ Element* chunk(int row, int i) const {
+    return &elements[row][(i ^ row / kRowsPerLine % kChunks) * 8];
+  }
+
+  Element elements[Tile::kBlockN][Tile::kHeadDim];
+};
+// [swizzle]
+
+template <typename Tile, typename Element>
+struct SharedTiles {
+  SwizzledTile<Tile, Element> k[2];
+  SwizzledTile<Tile, Element> v[2];
+};
+static_assert(sizeof(SharedTiles<TileShape<64, 32>, workshop::Half>) == 16'384, "as the map says");
+static_assert(sizeof(SharedTiles<TileShape<64, 64>, workshop::Half>) == 32'768, "as the map says");
+
+/// Starts to copy a tile of a tensor, from `first_row` on, into shared memory: all threads.
+///
+/// Rows past the end become 0. Their p is 0 too, but 0 times what lies there could be NaN.
+template <typename Tile, typename Element>
+__device__ void load_tile(SwizzledTile<Tile, Element>& tile_smem,  // [kBlockN][D]
+                          const Element* tensor, int first_row,    // [N][D]
+                          int seq_len) {
+  constexpr int kChunks = SwizzledTile<Tile, Element>::kChunks;
+  for (int i = threadIdx.x; i < Tile::kBlockN * kChunks; i += Tile::kThreads) {
+    const int row = i / kChunks;
+    const int chunk = i % kChunks;
+    simt::cp_async16(tile_smem.chunk(row, chunk),
+                     &tensor[(first_row + row) * Tile::kHeadDim + chunk * 8],
+                     first_row + row < seq_len);
+  }
+}
+
+// [load_queries]
+/// The A operands of q k^T: of each 16 columns, this lane's pairs of both of its rows.
+template <typename Tile, typename Element>
+__device__ void load_queries(unsigned (&q_frag)[Tile::kHeadDimSteps][4], const Element* q,
+                             int q_row, int seq_len,  // [N][D]
+                             int pair) {
+  for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
+    for (int i = 0; i < 4; ++i) {
+      const int row = q_row + i % 2 * 8;
+      const int col = step * 16 + i / 2 * 8 + pair;
+      q_frag[step][i] = row < seq_len ? simt::load_pair(&q[row * Tile::kHeadDim + col]) : 0;
+    }
+  }
+}
+// [load_queries]
+
+// [tile_scores]
+/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile: every warp for its rows.
+///
+/// B is k^T. One ldmatrix brings the operands of two mma, for 16 keys: lane t names the row of 16
+/// bytes that begins key t % 8 of matrix t / 8, and gets its pair of row t / 4 of each matrix.
+template <typename Tile, typename Element>
+__device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
+                            const unsigned (&q_frag)[Tile::kHeadDimSteps][4],
+                            const SwizzledTile<Tile, Element>& k_smem, int lane,
+                            float softmax_scale) {
+  for (int tile = 0; tile < Tile::kKeyTiles; tile += 2) {
+    for (int i = 0; i < 4; ++i) scores[tile][i] = scores[tile + 1][i] = 0;
+    for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
+      unsigned k_frag[4];
+      simt::ldmatrix_x4(k_frag,
+                        k_smem.chunk(tile * 8 + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
+      simt::mma_m16n8k16<Element>(scores[tile], q_frag[step], k_frag[0], k_frag[1]);
+      simt::mma_m16n8k16<Element>(scores[tile + 1], q_frag[step], k_frag[2], k_frag[3]);
+    }
+    for (int i = 0; i < 4; ++i) {
+      scores[tile][i] *= softmax_scale;
+      scores[tile + 1][i] *= softmax_scale;
+    }
+  }
+}
+// [tile_scores]
+
+// [mask_scores]
+/// s = -inf, and so p = 0, for keys past the end and, if causal, for keys in the future of the row.
+///
+/// Every row sees key 0, in the first tile: m is finite from there on, and a tile that is masked
+/// whole leaves (m, l, a) bitwise as they were (alpha = exp(m - m) = 1, every p = exp(-inf) = 0).
+template <typename Tile>
+__device__ void mask_scores(float (&scores)[Tile::kKeyTiles][4], int q_row, int first_key, int pair,
+                            int seq_len, bool causal) {
+  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
+    for (int i = 0; i < 4; ++i) {
+      const int k_col = first_key + tile * 8 + pair + i % 2;
+      const bool visible = k_col < seq_len && (!causal || k_col <= q_row + i / 2 * 8);
+      if (!visible) scores[tile][i] = -INFINITY;
+    }
+  }
+}
+// [mask_scores]
+
+// [update_row_stats]
+/// The online step: takes a row to its new maximum; `scores` becomes probabilities relative to it.
+///
+///     m' = max(m, max s)    alpha = exp(m - m')    p = exp(s - m')    l' = alpha l + sum p
+///
+/// All lanes of the row end with the same m' and l'.
+/// @param half  which of the two rows of this lane
+/// @returns alpha, which is 0 on the first tile, where m = -inf
+template <typename Tile>
+__device__ float update_row_stats(float (&scores)[Tile::kKeyTiles][4], float& row_max,
+                                  float& row_sum, int half) {
+  float new_max = row_max;
+  for (const auto& tile : scores) {
+    new_max = fmaxf(new_max, fmaxf(tile[2 * half], tile[2 * half + 1]));
+  }
+  new_max = simt::reduce_max<Tile::kLanesPerRow>(new_max);
+
+  float tile_sum = 0;
+  for (auto& tile : scores) {
+    for (int i = 2 * half; i < 2 * half + 2; ++i) {
+      tile[i] = expf(tile[i] - new_max);
+      tile_sum += tile[i];
+    }
+  }
+  tile_sum = simt::reduce_sum<Tile::kLanesPerRow>(tile_sum);
+
+  const float alpha = expf(row_max - new_max);
+  row_sum = alpha * row_sum + tile_sum;
+  row_max = new_max;
+  return alpha;
+}
+// [update_row_stats]
+
+// [pack_probs]
+/// The A operands of p V: what this lane holds of p *is* what the next mma wants of it.
+///
+/// Two neighbours round to the input type and share a register. (row_sum has summed them unrounded.)
+template <typename Tile, typename Element>
+__device__ void pack_probs(unsigned (&p_frag)[Tile::kKeySteps][4],
+                           const float (&probs)[Tile::kKeyTiles][4]) {
+  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
+    for (int half = 0; half < 2; ++half) {
+      p_frag[tile / 2][tile % 2 * 2 + half] =
+          simt::pack<Element>(probs[tile][2 * half], probs[tile][2 * half + 1]);
+    }
+  }
+}
+// [pack_probs]
+
+/// a' = alpha a: what was summed relative to the old maximum becomes relative to the new one.
+template <typename Tile>
+__device__ void rescale_output(float (&acc_o)[Tile::kColTiles][4], const float (&alpha)[2]) {
+  for (auto& tile : acc_o) {
+    for (int i = 0; i < 4; ++i) tile[i] *= alpha[i / 2];
+  }
+}
+
+// [accumulate_pv]
+/// a' = a + p V for 16 rows and all columns.
+///
+/// B is V, whose columns ldmatrix reads from its rows: transposed, a lane gets its pair of column
+/// t / 4 of each matrix, two keys in one register.
+template <typename Tile, typename Element>
+__device__ void accumulate_pv(float (&acc_o)[Tile::kColTiles][4],
+                              const unsigned (&p_frag)[Tile::kKeySteps][4],
+                              const SwizzledTile<Tile, Element>& v_smem, int lane) {
+  for (int tile = 0; tile < Tile::kColTiles; tile += 2) {
+    for (int step = 0; step < Tile::kKeySteps; ++step) {
+      unsigned v_frag[4];
+      simt::ldmatrix_x4_trans(v_frag, v_smem.chunk(step * 16 + lane % 16, tile + lane / 16));
+      simt::mma_m16n8k16<Element>(acc_o[tile], p_frag[step], v_frag[0], v_frag[1]);
+      simt::mma_m16n8k16<Element>(acc_o[tile + 1], p_frag[step], v_frag[2], v_frag[3]);
+    }
+  }
+}
+// [accumulate_pv]
+
+/// O = a / l for the rows and columns of this lane: one division, one rounding.
+///
+/// Each row has one owner, and the owner of a row past the end stores nothing.
+template <typename Tile, typename Element>
+__device__ void store_output(Element* o, int q_row, int seq_len,  // [N][D]
+                             const float (&acc_o)[Tile::kColTiles][4], const float (&row_sum)[2],
+                             int pair) {
+  for (int tile = 0; tile < Tile::kColTiles; ++tile) {
+    for (int i = 0; i < 4; ++i) {
+      const int row = q_row + i / 2 * 8;
+      const int col = tile * 8 + pair + i % 2;
+      if (row >= seq_len) continue;
+      o[row * Tile::kHeadDim + col] = simt::from_float<Element>(acc_o[tile][i] / row_sum[i / 2]);
+    }
+  }
+}
+
+// [count_n_blocks]
+/// The tiles a block visits: under a causal mask, only as far as its last row sees.
+///
+/// It is a number of the block, not of the row: all of its threads meet at every barrier.
+template <typename Tile>
+__device__ int count_n_blocks(int m_block, int seq_len, bool causal) {
+  const int end_of_rows = (m_block + 1) * Tile::kBlockM;
+  const int end_of_keys = causal && end_of_rows < seq_len ? end_of_rows : seq_len;
+  return (end_of_keys + Tile::kBlockN - 1) / Tile::kBlockN;
+}
+// [count_n_blocks]
+
+template <typename Tile, typename Element>
+__global__ void __launch_bounds__(Tile::kThreads)
+    attention_kernel(const Element* q,  // [N][D]
+                     const Element* k,  // [N][D]
+                     const Element* v,  // [N][D]
+                     Element* o,        // [N][D]
+                     int seq_len, float softmax_scale, bool causal) {
+  auto& smem = *simt::dynamic_shared<SharedTiles<Tile, Element>>();
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int row = lane / Tile::kLanesPerRow;       // of every 8
+  const int pair = lane % Tile::kLanesPerRow * 2;  // of every 8, too
+  const int m_block = blockIdx.x;
+  const int q_row = m_block * Tile::kBlockM + warp * 16 + row;  // of half 0; half 1 is 8 below
+  const int num_n_blocks = count_n_blocks<Tile>(m_block, seq_len, causal);
+
+  // 1  The queries of this warp stay in registers for the whole sweep.
+  unsigned q_frag[Tile::kHeadDimSteps][4];
+  load_queries<Tile>(q_frag, q, q_row, seq_len, pair);
+
+  float row_max[2] = {-INFINITY, -INFINITY};  // m
+  float row_sum[2] = {};                      // l
+  float acc_o[Tile::kColTiles][4] = {};       // a
+
+  // [sweep]
+  // 2  One sweep over the keys, a tile at a time. The first is on its way before the sweep begins.
+  load_tile<Tile>(smem.k[0], k, 0, seq_len);
+  load_tile<Tile>(smem.v[0], v, 0, seq_len);
+  simt::cp_async_commit();
+  for (int n_block = 0; n_block < num_n_blocks; ++n_block) {
+    const int buffer = n_block % 2;
+    simt::cp_async_wait<0>();  // W1
+    __syncthreads();           // B1
+
+    // 2a  The keys and values of the next tile, while this one is computed.
+    if (n_block + 1 < num_n_blocks) {
+      load_tile<Tile>(smem.k[1 - buffer], k, (n_block + 1) * Tile::kBlockN, seq_len);
+      load_tile<Tile>(smem.v[1 - buffer], v, (n_block + 1) * Tile::kBlockN, seq_len);
+      simt::cp_async_commit();
+    }
+
+    // 2b  Scores: the rows of this warp against all keys, as far as the rows may see them.
+    float scores[Tile::kKeyTiles][4];
+    tile_scores<Tile>(scores, q_frag, smem.k[buffer], lane, softmax_scale);
+    mask_scores<Tile>(scores, q_row, n_block * Tile::kBlockN, pair, seq_len, causal);
+
+    // 2c  The rows move to their new maximum, and with them what they have summed so far.
+    float alpha[2];
+    for (int half = 0; half < 2; ++half) {
+      alpha[half] = update_row_stats<Tile>(scores, row_max[half], row_sum[half], half);
+    }
+    rescale_output<Tile>(acc_o, alpha);
+    unsigned p_frag[Tile::kKeySteps][4];
+    pack_probs<Tile, Element>(p_frag, scores);
+
+    // 2d  The share of this tile.
+    accumulate_pv<Tile>(acc_o, p_frag, smem.v[buffer], lane);
+    simt::trace(q_row, n_block, row_max, alpha, row_sum, acc_o);
+  }
+  // [sweep]
+
+  // 3  Divide once, round once.
+  store_output<Tile>(o, q_row, seq_len, acc_o, row_sum, pair);
+}
+
+/// One block for every kBlockM query rows or what is left of them; the keys are a loop inside it.
+template <typename Tile, typename Element>
+void launch_attention(const workshop::AttentionProblem& problem, simt::Stream stream) {
+  const dim3 grid((problem.seq_len() + Tile::kBlockM - 1) / Tile::kBlockM);
+  simt::launch({grid, Tile::kThreads, sizeof(SharedTiles<Tile, Element>), stream},
+               attention_kernel<Tile, Element>, static_cast<const Element*>(problem.q.data),
+               static_cast<const Element*>(problem.k.data),
+               static_cast<const Element*>(problem.v.data), static_cast<Element*>(problem.o.data),
+               problem.seq_len(), problem.softmax_scale(), problem.causal());
+}
+
+void attention(const workshop::AttentionProblem& problem, simt::Stream stream) {
+  workshop::require_promised(problem, workshop::stage(4, 4));
+  simt::require_compute_capability(workshop::stage(4, 4).compute_capability);
+  workshop::dispatch_width(problem, [&]<typename Element, int kHeadDim, int kBlockN>() {
+    launch_attention<TileShape<kHeadDim, kBlockN>, Element>(problem, stream);
+  });
+}
+
+}  // namespace stage4_tuning_step4
