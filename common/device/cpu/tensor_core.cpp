@@ -32,11 +32,6 @@ struct LdmatrixArguments {
   std::uint16_t row[8];
 };
 
-template <typename Arguments>
-Arguments& arguments_of(const WarpCall& call, int lane) {
-  return *static_cast<Arguments*>(call.arguments[lane]);
-}
-
 void require_whole_warp(const WarpCall& call) {
   if (call.present == 0xffffffffu) return;
   call.fault(std::countr_zero(call.present), "partial warp",
@@ -74,7 +69,7 @@ static_assert(std::endian::native == std::endian::little, "a register's lower ha
 
 void collect(const WarpCall& call, Held& held) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const auto& arguments = arguments_of<MmaArguments>(call, lane);
+    const auto& arguments = call.of<MmaArguments>(lane);
     std::memcpy(&held.a[8 * lane], arguments.a, sizeof(arguments.a));
     std::memcpy(&held.b[4 * lane], arguments.b, sizeof(arguments.b));
     std::memcpy(&held.d[4 * lane], arguments.d, sizeof(arguments.d));
@@ -133,8 +128,7 @@ void compute_mma(const WarpCall& call) {
     multiply_row(matrices.a + m * kK, matrices.b, matrices.d + m * kN);
   }
   for (std::size_t i = 0; i < kM * kN; ++i) {
-    arguments_of<MmaArguments>(call, int(i / 4)).d[i % 4] =
-        round_to_float(matrices.d[kPlacesInD[i]]);
+    call.of<MmaArguments>(int(i / 4)).d[i % 4] = round_to_float(matrices.d[kPlacesInD[i]]);
   }
 }
 
@@ -143,10 +137,10 @@ void compute_mma(const WarpCall& call) {
 std::uint64_t bank_conflicts(const WarpCall& call, int matrix) {
   int rows_in_group[8] = {};
   for (int i = 0; i < 8; ++i) {
-    const void* row = arguments_of<LdmatrixArguments>(call, matrix * 8 + i).address;
+    const void* row = call.of<LdmatrixArguments>(matrix * 8 + i).address;
     bool is_first = true;  // the same row twice is read once
     for (int j = 0; j < i; ++j) {
-      is_first &= row != arguments_of<LdmatrixArguments>(call, matrix * 8 + j).address;
+      is_first &= row != call.of<LdmatrixArguments>(matrix * 8 + j).address;
     }
     rows_in_group[reinterpret_cast<std::uintptr_t>(row) / 16 % 8] += is_first;
   }
@@ -162,10 +156,10 @@ void compute_ldmatrix(const WarpCall& call) {
       for (int half = 0; half < 2; ++half) {
         Position at = position_in_8x8(lane, half);
         if (transposed) std::swap(at.row, at.column);
-        const auto& holder = arguments_of<LdmatrixArguments>(call, matrix * 8 + at.row);
+        const auto& holder = call.of<LdmatrixArguments>(matrix * 8 + at.row);
         reg |= unsigned(holder.row[at.column]) << 16 * half;
       }
-      arguments_of<LdmatrixArguments>(call, lane).r[matrix] = reg;
+      call.of<LdmatrixArguments>(lane).r[matrix] = reg;
     }
     count(&Counts::ldmatrix_conflicts, bank_conflicts(call, matrix));
   }
