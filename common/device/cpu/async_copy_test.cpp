@@ -209,7 +209,7 @@ TEST_CASE("copies are counted one a thread, with the invalid ones") {
   CHECK(simt::cpu::counts().async_copies == 96);
 }
 
-TEST_CASE("a block does not see the copies of one that failed") {
+TEST_CASE("after a fault with a copy under way the next launch starts afresh") {
   const KeptSettings kept;
   simt::cpu::settings().workers = 1;
   CHECK_THAT(report_of({2, 1, 16, nullptr}, throws_in_block_1_with_a_copy_under_way, kIn),
