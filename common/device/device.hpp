@@ -26,7 +26,8 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// There is none: no GPU, or no driver. Tests skip where this is so, and only there.
+/// There is none: no GPU, no driver, or none of the compute capability that a kernel needs. Tests skip
+/// where this is so, and only there.
 struct NoDevice : DeviceError {
   using DeviceError::DeviceError;
 };
@@ -47,7 +48,7 @@ DeviceInfo device_info();
 
 /// To be asked before a kernel is launched that an older GPU cannot run; nothing on the CPU device.
 /// @param needed  ten times the compute capability: 80 for 8.0
-/// @throws DeviceError if the GPU has less, naming it; NoDevice as device_info()
+/// @throws NoDevice if the GPU has less, naming it; else as device_info()
 void require_compute_capability(int needed);
 
 /// Waits for all that was launched.
