@@ -18,6 +18,7 @@
 
 namespace workshop {
 
+/// The type of the elements of Q, K, V and O.
 enum class ElementType { fp16, bf16 };
 
 /// IEEE 754 binary16, as stored.

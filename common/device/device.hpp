@@ -16,6 +16,7 @@ namespace simt {
 /// `cudaStream_t`, nameable without CUDA's headers. The CPU device has the default stream alone.
 using Stream = CUstream_st*;
 
+/// What a program can be linked to.
 enum class DeviceKind { cpu, gpu };
 
 /// Which side this program is linked to.
@@ -37,6 +38,7 @@ struct KernelFault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a device says of itself.
 struct DeviceInfo {
   DeviceKind kind;
   std::string name;         // "NVIDIA H200", or "CPU device"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The options that `./workshop run` and every stage's program share.
+/// The options that `workshop run` and every stage's program share.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,10 @@
 
 namespace workshop {
 
+/// Which devices a run uses; automatic: all that are there.
 enum class DeviceChoice { automatic, cpu, gpu };
 
+/// What the options of a run ask for.
 struct RunRequest {
   std::optional<std::string> qkv;  // a file; otherwise inputs are generated from the next five
   std::string input = "normal";
