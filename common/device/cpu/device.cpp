@@ -61,6 +61,13 @@ double time_ms(const std::function<void()>& launch, Stream stream) {
   return elapsed.count();
 }
 
+std::vector<OperationCount> operation_counts() {
+  const cpu::Counts counts = cpu::counts();
+  return {{"launches", counts.launches},           {"blocks", counts.blocks},
+          {"barriers", counts.block_barriers},     {"shuffles", counts.shuffles},
+          {"warp barriers", counts.warp_barriers}, {"votes", counts.votes}};
+}
+
 Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
   const std::size_t with_guards = bytes + 2 * kGuardBytes;
   if (with_guards > bytes) {
