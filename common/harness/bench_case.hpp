@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "common/device/device.hpp"
@@ -14,6 +15,9 @@ namespace workshop {
 
 /// Names the inputs of every benchmark in result files.
 inline constexpr const char* kBenchInput = "normal, seed 1";
+
+/// Begins the name of a counter that is what the device counted in one launch.
+inline constexpr std::string_view kCountPrefix = "per launch: ";
 
 class BenchCase {
  public:

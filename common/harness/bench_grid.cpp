@@ -10,9 +10,30 @@ namespace {
 
 constexpr const char* kGridOptions[] = {"--n", "--d", "--dtype", "--mask", "--block-n"};
 
+/// All points, promised or not, in one order.
+std::vector<BenchPoint> product(const BenchGrid& grid) {
+  std::vector<BenchPoint> points;
+  for (const Mask mask : grid.mask) {
+    for (const int d : grid.d) {
+      for (const ElementType type : grid.type) {
+        for (const int n : grid.n) {
+          for (const int block_n : grid.block_n) {
+            points.push_back({.n = n, .d = d, .type = type, .mask = mask, .block_n = block_n});
+          }
+        }
+      }
+    }
+  }
+  return points;
+}
+
+void require_promised(const BenchPoint& point, const Stage& stage) {
+  require_promised(point.type, point.mask, point.n, point.d, point.block_n, stage);
+}
+
 bool is_promised(const BenchPoint& point, const Stage& stage) {
   try {
-    require_promised(point.type, point.mask, point.n, point.d, point.block_n, stage);
+    require_promised(point, stage);
     return true;
   } catch (const Refusal&) {
     return false;
@@ -71,19 +92,14 @@ std::vector<std::string> grid_arguments(const CommandLine& line) {
 }
 
 std::vector<BenchPoint> bench_points(const BenchGrid& grid, const Stage& stage) {
-  std::vector<BenchPoint> points;
-  for (const Mask mask : grid.mask) {
-    for (const int d : grid.d) {
-      for (const ElementType type : grid.type) {
-        for (const int n : grid.n) {
-          for (const int block_n : grid.block_n) {
-            const BenchPoint point{.n = n, .d = d, .type = type, .mask = mask, .block_n = block_n};
-            if (is_promised(point, stage)) points.push_back(point);
-          }
-        }
-      }
-    }
-  }
+  std::vector<BenchPoint> points = product(grid);
+  std::erase_if(points, [&](const BenchPoint& point) { return !is_promised(point, stage); });
+  return points;
+}
+
+std::vector<BenchPoint> required_points(const BenchGrid& grid, const Stage& stage) {
+  std::vector<BenchPoint> points = bench_points(grid, stage);
+  if (points.empty()) require_promised(product(grid).front(), stage);
   return points;
 }
 

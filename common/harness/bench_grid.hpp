@@ -47,6 +47,10 @@ std::vector<std::string> grid_arguments(const CommandLine& line);
 /// The points that `stage` promises, in one order for all stages: masks, D, types, N, tile widths.
 std::vector<BenchPoint> bench_points(const BenchGrid& grid, const Stage& stage);
 
+/// The same of a stage that must have some.
+/// @throws Refusal if it promises none of them, saying why not the first
+std::vector<BenchPoint> required_points(const BenchGrid& grid, const Stage& stage);
+
 /// "stage2_online_softmax/n:1024/d:64/type:fp16/mask:none/block_n:32"
 std::string bench_name(const Stage& stage, const BenchPoint& point);
 

@@ -97,7 +97,7 @@ class BenchRun {
           benchmark::Counter(work, benchmark::Counter::kIsIterationInvariantRate);
     }
     for (const auto& [name, count] : case_->counts()) {
-      state.counters[fmt::format("per launch: {}", name)] = double(count);
+      state.counters[fmt::format("{}{}", kCountPrefix, name)] = double(count);
     }
   }
 
@@ -163,13 +163,7 @@ int run_benchmarks(char* program, std::vector<std::string> arguments, const Stag
                    "Options of Google Benchmark (--benchmark_...) are taken as well.");
   declare_grid_options(line);
   if (!line.parse(std::move(arguments))) return kAllRight;
-  const auto points = bench_points(bench_grid(line, simt::device_kind()), stage);
-  if (points.empty()) {
-    throw Refusal(
-        fmt::format("{} promises none of these problems; allowed: what `./workshop run "
-                    "--list` says of it",
-                    stage.name));
-  }
+  const auto points = required_points(bench_grid(line, simt::device_kind()), stage);
   const Timing timing = timing_on(simt::device_kind());
   initialize_library(program, library_options, timing);
   add_context();

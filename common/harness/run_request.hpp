@@ -11,10 +11,9 @@
 #include "common/attention/problem.hpp"
 #include "common/attention/stages.hpp"
 #include "common/harness/command_line.hpp"
+#include "common/harness/device_choice.hpp"
 
 namespace workshop {
-
-enum class DeviceChoice { automatic, cpu, gpu };
 
 struct RunRequest {
   std::optional<std::string> qkv;  // a file; otherwise inputs are generated from the next five
