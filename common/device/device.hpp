@@ -48,6 +48,11 @@ struct DeviceInfo {
 /// @throws NoDevice, or DeviceError if it cannot be used: a driver older than the toolkit, say
 DeviceInfo device_info();
 
+/// To be asked before a kernel is launched that an older GPU cannot run; nothing on the CPU device.
+/// @param needed  ten times the compute capability: 80 for 8.0
+/// @throws DeviceError if the GPU has less, naming it; NoDevice as device_info()
+void require_compute_capability(int needed);
+
 /// Waits for all that was launched.
 /// @throws KernelFault or DeviceError, naming the launch that failed
 void synchronize(Stream stream = nullptr);

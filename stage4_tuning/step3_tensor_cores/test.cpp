@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// What step 3 of stage 4 signs of the contract, and what it multiplies.
+#include "stage4_tuning/step2_skip_future/attention.hpp"
 #include "stage4_tuning/step3_tensor_cores/attention.hpp"
 
 #include <cstdint>

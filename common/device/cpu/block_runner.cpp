@@ -26,6 +26,7 @@ constexpr std::size_t kDefaultStackBytes = (kAddressSanitizer ? 256 : 128) * 102
 BlockRunner::BlockRunner(dim3 block, std::size_t shared_bytes, const Settings& settings,
                          KernelCall kernel)
     : kernel_(kernel),
+      schedule_(settings.schedule),
       stacks_(int(block.x * block.y * block.z),
               settings.stack_bytes > 0 ? settings.stack_bytes : kDefaultStackBytes),
       shared_memory_(shared_bytes),
@@ -103,7 +104,13 @@ Fiber& BlockRunner::thread_main(void* argument) {
 
 void BlockRunner::run_kernel(CudaThread& thread) {
   thread.arrival = {};
-  catch_faults(thread, [&] { kernel_(); });
+  thread.async_copies.clear();
+  catch_faults(thread, [&] {
+    kernel_();
+    if (const AsyncCopies::Copy* copy = thread.async_copies.oldest()) {
+      throw KernelFault(reports::copy_not_waited_for(thread, copy->site));
+    }
+  });
   scheduler_.stop(thread.index, ThreadState::exited);
   --alive_;
   if (!first_exited_) first_exited_ = &thread;

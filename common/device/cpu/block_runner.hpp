@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "common/device/cpu/async_copies.hpp"
 #include "common/device/cpu/cpu_device.hpp"
 #include "common/device/cpu/fiber.hpp"
 #include "common/device/cpu/guarded_memory.hpp"
@@ -38,6 +39,7 @@ struct CudaThread {
   uint3 thread_idx;
   Fiber fiber;
   Arrival arrival;
+  AsyncCopies async_copies;
   bool abandoned = false;
 };
 
@@ -66,7 +68,10 @@ class BlockRunner {
   void block_barrier(Site site);
   void warp_collective(const WarpOperation& operation, unsigned mask, void* arguments, Site site);
   void yield();
-  SharedMemory& shared_memory() { return shared_memory_; }
+  const SharedMemory& shared_memory() const { return shared_memory_; }
+  AsyncCopies& async_copies() { return running_->async_copies; }
+  Schedule schedule() const { return schedule_; }
+  void count(std::uint64_t Counts::*counter, std::uint64_t events) { counts_.*counter += events; }
 
   /// The thread that runs, null between two; and the thread on a lane of its warp.
   const CudaThread* running() const { return running_; }
@@ -103,6 +108,7 @@ class BlockRunner {
   static inline constinit thread_local BlockRunner* current_ = nullptr;
 
   KernelCall kernel_;
+  Schedule schedule_;
   Stacks stacks_;
   SharedMemory shared_memory_;
   Scheduler scheduler_;

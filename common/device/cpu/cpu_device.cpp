@@ -66,6 +66,10 @@ Counts& Counts::operator+=(const Counts& other) {
   warp_barriers += other.warp_barriers;
   shuffles += other.shuffles;
   votes += other.votes;
+  mma += other.mma;
+  ldmatrix += other.ldmatrix;
+  ldmatrix_conflicts += other.ldmatrix_conflicts;
+  async_copies += other.async_copies;
   return *this;
 }
 

@@ -15,6 +15,10 @@ namespace simt::cpu {
 /// The order in which blocks, the warps of a block and the lanes of a warp run. Both are legal, and
 /// any two that no barrier orders run one way round in the first and the other in the second: a
 /// kernel whose outputs differ has a race.
+///
+/// So with asynchronous copies (simt::cp_async16): forward does one as late as the rules allow, at the
+/// wait of its thread that asks for it, so that a missing or too weak wait reads poison; reverse does
+/// it at once, so that a copy that starts too early overwrites what others still read.
 enum class Schedule { forward, reverse };
 
 struct Settings {
@@ -39,6 +43,15 @@ struct Counts {
   std::uint64_t warp_barriers = 0;   // __syncwarp()
   std::uint64_t shuffles = 0;        // __shfl_*_sync()
   std::uint64_t votes = 0;           // __ballot_sync(), __any_sync(), __all_sync()
+  std::uint64_t mma = 0;             // simt::mma_m16n8k16
+  std::uint64_t ldmatrix = 0;        // simt::ldmatrix_x4, simt::ldmatrix_x4_trans
+
+  /// Wavefronts that bank conflicts add to ldmatrix. The 8 rows of a matrix take as many as lie in one
+  /// group of 4 banks (16 bytes): 1 at best, 8 where all do, as at a stride of 128 bytes; so 0 to 7 a
+  /// matrix, 0 to 28 an instruction.
+  std::uint64_t ldmatrix_conflicts = 0;
+
+  std::uint64_t async_copies = 0;  // simt::cp_async16: copies of 16 bytes, one a thread
 
   Counts& operator+=(const Counts& other);
 };

@@ -61,6 +61,13 @@ class SharedMemory {
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
+  /// Whether all of these bytes are in the memory.
+  bool holds(const void* address, std::size_t bytes) const {
+    const auto* first = static_cast<const std::byte*>(address);
+    return first >= data_ && first <= data_ + bytes_ &&
+           bytes <= std::size_t(data_ + bytes_ - first);
+  }
+
   /// Whether the address is in the memory or its guards.
   bool contains(const void* address) const { return pages_.contains(address); }
 

@@ -35,6 +35,12 @@ std::string last_seen(const CudaThread& thread) {
   return "after " + waiting_place(thread.arrival);
 }
 
+/// "byte 24"; of an address that is far away only that it is.
+std::string place_in(const SharedMemory& memory, const void* address) {
+  if (!memory.contains(address)) return "an address of other memory";
+  return fmt::format("byte {}", static_cast<const std::byte*>(address) - memory.data());
+}
+
 }  // namespace
 
 std::string name_of(const CudaThread& thread) {
@@ -134,6 +140,30 @@ std::string misaligned_access(const CudaThread& thread) {
       "size (or at no valid address), {}; a GPU stops with \"misaligned address\" (gdb or "
       "UBSan show the line)",
       name_of(thread), last_seen(thread));
+}
+
+std::string not_in_shared_memory(const CudaThread& thread, const char* instruction, Site site,
+                                 const void* address, const SharedMemory& memory) {
+  return custom("outside shared memory", thread, to_text(site),
+                fmt::format("{}() takes 16 bytes at {}, and the block has {} bytes of dynamic "
+                            "shared memory; on a GPU it would fail, or hit bytes that are not its "
+                            "own",
+                            instruction, place_in(memory, address), memory.bytes()));
+}
+
+std::string misaligned_shared_vector(const CudaThread& thread, const char* instruction, Site site,
+                                     const void* address, const SharedMemory& memory) {
+  return custom("misaligned access", thread, to_text(site),
+                fmt::format("{}() takes 16 bytes at {} of shared memory, which is no multiple of "
+                            "16; a GPU stops with \"misaligned address\"",
+                            instruction, place_in(memory, address)));
+}
+
+std::string copy_not_waited_for(const CudaThread& thread, Site site) {
+  return custom("unwaited copy", thread, to_text(site),
+                "it exits and has not waited for the copy that simt::cp_async16() began here "
+                "(simt::cp_async_commit(), then simt::cp_async_wait<0>()); on a GPU the bytes may "
+                "arrive at any time");
 }
 
 std::string illegal_address(const CudaThread& thread, const void* address) {

@@ -47,6 +47,11 @@ std::string shared_memory_damaged(std::ptrdiff_t offset, std::size_t bytes);
 std::string outside_shared_memory(const CudaThread& thread, std::ptrdiff_t offset,
                                   std::size_t bytes);
 std::string misaligned_access(const CudaThread& thread);
+std::string not_in_shared_memory(const CudaThread& thread, const char* instruction, Site site,
+                                 const void* address, const SharedMemory& memory);
+std::string misaligned_shared_vector(const CudaThread& thread, const char* instruction, Site site,
+                                     const void* address, const SharedMemory& memory);
+std::string copy_not_waited_for(const CudaThread& thread, Site site);
 std::string illegal_address(const CudaThread& thread, const void* address);
 std::string stack_overflow(const CudaThread& thread, std::size_t stack_bytes);
 

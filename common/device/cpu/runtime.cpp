@@ -18,7 +18,7 @@ void yield() { BlockRunner::current()->yield(); }
 
 void* dynamic_shared_memory(std::size_t bytes) {
   BlockRunner& runner = *BlockRunner::current();
-  SharedMemory& memory = runner.shared_memory();
+  const SharedMemory& memory = runner.shared_memory();
   if (bytes > memory.bytes()) {
     throw KernelFault(reports::too_little_shared_memory(*runner.running(), bytes, memory.bytes()));
   }
@@ -36,6 +36,24 @@ void warp_collective(const WarpOperation& operation, unsigned mask, void* argume
 }
 
 int lane_id() { return BlockRunner::current()->running()->lane(); }
+
+void count(std::uint64_t Counts::*counter, std::uint64_t events) {
+  BlockRunner::current()->count(counter, events);
+}
+
+void require_shared_vector(const void* address, const char* instruction, Site site) {
+  constexpr std::size_t kBytes = 16;
+  const BlockRunner& runner = *BlockRunner::current();
+  const SharedMemory& memory = runner.shared_memory();
+  if (!memory.holds(address, kBytes)) {
+    throw KernelFault(
+        reports::not_in_shared_memory(*runner.running(), instruction, site, address, memory));
+  }
+  if (reinterpret_cast<std::uintptr_t>(address) % kBytes != 0) {
+    throw KernelFault(
+        reports::misaligned_shared_vector(*runner.running(), instruction, site, address, memory));
+  }
+}
 
 void fault(const std::string& kind, const std::string& what, Site site) {
   const CudaThread& thread = *BlockRunner::current()->running();

@@ -86,6 +86,14 @@ int lane_id();
 ///         multiple of them
 void require_aligned(const void* address, std::size_t bytes, Site site);
 
+/// Adds to a counter of the launch.
+void count(std::uint64_t Counts::*counter, std::uint64_t events);
+
+/// An instruction accesses 16 bytes of shared memory at once.
+/// @param instruction  as a kernel writes it
+/// @throws KernelFault if they do not begin at a multiple of 16, or lie outside the block's memory
+void require_shared_vector(const void* address, const char* instruction, Site site);
+
 /// Whether a trace sink is set.
 bool tracing();
 

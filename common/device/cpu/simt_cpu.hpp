@@ -5,10 +5,14 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
+#include "common/device/cpu/async_copies.hpp"
 #include "common/device/cpu/cuda_names.hpp"
 #include "common/device/cpu/runtime.hpp"
+#include "common/device/cpu/tensor_core.hpp"
 #include "common/device/launch_config.hpp"
+#include "common/device/pack.hpp"
 #include "common/device/reduce.hpp"
 
 namespace simt {
@@ -55,6 +59,42 @@ unsigned load_pair(const Element* two, cpu::Site site = cpu::Site::here()) {
   unsigned pair;
   std::memcpy(&pair, two, sizeof(pair));
   return pair;
+}
+
+template <typename Element>
+unsigned pack(float lo, float hi) {
+  return pack(from_float<Element>(lo), from_float<Element>(hi));
+}
+
+template <typename Element>
+void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                  cpu::Site site = cpu::Site::here()) {
+  constexpr bool kIsFp16 = std::is_same_v<Element, workshop::Half>;
+  static_assert(kIsFp16 || std::is_same_v<Element, workshop::BFloat16>, "Half or BFloat16");
+  cpu::mma_m16n8k16(kIsFp16 ? workshop::ElementType::fp16 : workshop::ElementType::bf16, d, a, b0,
+                    b1, site);
+}
+
+inline void ldmatrix_x4(unsigned (&r)[4], const void* row, cpu::Site site = cpu::Site::here()) {
+  cpu::ldmatrix_x4(false, r, row, site);
+}
+
+inline void ldmatrix_x4_trans(unsigned (&r)[4], const void* row,
+                              cpu::Site site = cpu::Site::here()) {
+  cpu::ldmatrix_x4(true, r, row, site);
+}
+
+inline void cp_async16(void* smem, const void* global, bool valid = true,
+                       cpu::Site site = cpu::Site::here()) {
+  cpu::start_async_copy(smem, global, valid, site);
+}
+
+inline void cp_async_commit() { cpu::commit_async_copies(); }
+
+template <int kPending>
+void cp_async_wait() {
+  static_assert(kPending >= 0, "how many of the newest groups may be under way");
+  cpu::wait_for_async_copies(kPending);
 }
 
 template <int N>

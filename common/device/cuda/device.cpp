@@ -82,6 +82,16 @@ bool is_no_device(cudaError_t status) {
          (status == cudaErrorInsufficientDriver && driver_version() == 0);
 }
 
+cudaDeviceProp current_device() {
+  int count = 0;
+  cuda::check(cudaGetDeviceCount(&count), "looking for a GPU");
+  int device = 0;
+  cudaDeviceProp properties{};
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  return properties;
+}
+
 /// An event that is destroyed also when a launch throws.
 class Event {
  public:
@@ -130,17 +140,22 @@ void after_launch(const char* file, int line) {
 DeviceKind device_kind() { return DeviceKind::gpu; }
 
 DeviceInfo device_info() {
-  int count = 0;
-  cuda::check(cudaGetDeviceCount(&count), "looking for a GPU");
-  int device = 0;
-  cudaDeviceProp properties{};
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  const cudaDeviceProp properties = current_device();
   return {DeviceKind::gpu, properties.name,
           fmt::format("compute capability {}.{}, {} multiprocessors, driver for CUDA {}, runtime "
                       "CUDA {}",
                       properties.major, properties.minor, properties.multiProcessorCount,
                       version_text(driver_version()), version_text(CUDART_VERSION))};
+}
+
+void require_compute_capability(int needed) {
+  const cudaDeviceProp properties = current_device();
+  if (10 * properties.major + properties.minor >= needed) return;
+  throw DeviceError(
+      fmt::format("{} has compute capability {}.{} and this kernel needs {}.{} or higher; the "
+                  "earlier stages run "
+                  "on it",
+                  properties.name, properties.major, properties.minor, needed / 10, needed % 10));
 }
 
 void synchronize(Stream stream) {

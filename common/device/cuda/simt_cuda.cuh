@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The GPU's side of simt.hpp: thin names for what CUDA has.
+/// The GPU's side of simt.hpp: thin names for what CUDA has (and ptx.cuh for what only PTX has).
 #pragma once
 
 #include <utility>
@@ -9,6 +9,7 @@
 #include <cuda_fp16.h>
 
 #include "common/device/cuda/cuda_check.hpp"
+#include "common/device/cuda/ptx.cuh"
 #include "common/device/launch_config.hpp"
 #include "common/device/reduce.hpp"
 
