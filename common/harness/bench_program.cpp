@@ -23,11 +23,11 @@ namespace {
 struct Timing {
   int launches;  // between two events: their resolution and the gap before a launch vanish in many
   int repetitions;  // each gives the mean of its launches; reported is the median of all
-  double min_time;  // seconds; a repetition has as many iterations as fit. 0: one iteration
+  double min_time;  // seconds; a repetition has as many iterations as fit
 };
 
 Timing timing_on(simt::DeviceKind device) {
-  if (device == simt::DeviceKind::cpu) return {.launches = 1, .repetitions = 5, .min_time = 0};
+  if (device == simt::DeviceKind::cpu) return {.launches = 1, .repetitions = 5, .min_time = 0.02};
   // An iteration counts as one launch and makes 20: a repetition takes 20 ms of device time.
   return {.launches = 20, .repetitions = 7, .min_time = 0.001};
 }
@@ -45,12 +45,7 @@ class BenchRun {
       auto* const benchmark = benchmark::RegisterBenchmark(
           bench_name(stage_, points_[row]).c_str(),
           [this, row](benchmark::State& state) { measure(state, row); });
-      benchmark->UseManualTime()->Unit(benchmark::kMicrosecond);
-      if (timing_.min_time > 0) {
-        benchmark->MinTime(timing_.min_time);
-      } else {
-        benchmark->Iterations(1);
-      }
+      benchmark->UseManualTime()->Unit(benchmark::kMicrosecond)->MinTime(timing_.min_time);
     }
   }
 

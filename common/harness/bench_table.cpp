@@ -146,11 +146,12 @@ Layout layout(const std::vector<BenchRow>& rows) {
       "stage", rows, [](const BenchRow& row) { return row.result.stage; }, true));
   layout.add_problem(rows);
   layout.add(column("err/ bound", rows, error_text));
-  if (rows.front().device == simt::DeviceKind::gpu) {
+  const bool on_gpu = rows.front().device == simt::DeviceKind::gpu;
+  if (on_gpu) {
     for (const Column& column : gpu_columns(rows)) layout.add(column);
   }
   layout.add(number_column(
-      "speedup", rows, [](const BenchRow& row) { return row.speedup; }, 2));
+      "speedup", rows, [](const BenchRow& row) { return row.speedup; }, on_gpu ? 2 : 1));
   layout.add_where_room(count_columns(rows));
   return layout;
 }
