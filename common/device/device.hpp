@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 struct CUstream_st;
 
@@ -61,6 +64,16 @@ void synchronize(Stream stream = nullptr);
 /// Device time on a GPU, the host's clock for the CPU device.
 /// @throws KernelFault or DeviceError as synchronize()
 double time_ms(const std::function<void()>& launch, Stream stream = nullptr);
+
+/// How often kernels did one kind of operation.
+struct OperationCount {
+  std::string_view name;  // "shuffles"
+  std::uint64_t count;
+};
+
+/// What all launches of this program did so far, always the same operations in the same order: what
+/// the CPU device counts. Nothing on a GPU, where a profiler counts.
+std::vector<OperationCount> operation_counts();
 
 /// An array in the device's memory, 16-byte aligned, with the words of guard.hpp on both sides.
 class Buffer {
