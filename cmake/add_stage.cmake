@@ -3,6 +3,7 @@
 #   NAME_lib    its kernels and launcher, for tests, benchmarks and a program of your own
 #   NAME        its program
 #   NAME_test   its tests; they compare it with the stage before it, if one is named
+#   NAME_bench  its benchmark (NAME_cpu_bench for the CPU device), if WORKSHOP_BENCHMARKS is ON
 # NAME is the folder's, if none is given.
 
 # add_stage_on(name suffix source device label): the targets of one device.
@@ -13,6 +14,12 @@ function(add_stage_on folder name suffix source device label previous)
 
   add_executable(${name}${suffix} ${folder}/main.cpp)
   target_link_libraries(${name}${suffix} PRIVATE ${name}${suffix}_lib workshop_harness ${device})
+
+  if(WORKSHOP_BENCHMARKS)
+    add_executable(${name}${suffix}_bench ${folder}/bench.cpp)
+    target_link_libraries(${name}${suffix}_bench PRIVATE
+      ${name}${suffix}_lib workshop_bench ${device})
+  endif()
 
   set(compared)
   if(previous)

@@ -32,7 +32,7 @@ function(workshop_require_reachable package debian_package repository)
   endif()
 endfunction()
 
-# fmt 11.0.2, CLI11 2.4.2, nlohmann-json 3.11.3, Catch2 3.7.1
+# fmt 11.0.2, CLI11 2.4.2, nlohmann-json 3.11.3, Catch2 3.7.1, Google Benchmark 1.8.3
 workshop_dependency(fmt libfmt-dev https://github.com/fmtlib/fmt.git
   0c9fce2ffefecfdce794e1859584e25877b7b592)
 workshop_dependency(CLI11 libcli11-dev https://github.com/CLIUtils/CLI11.git
@@ -44,5 +44,16 @@ if(BUILD_TESTING)
     fa43b77429ba76c462b1898d6cd2f2d7a9416b14)
   if(catch2_SOURCE_DIR)
     list(APPEND CMAKE_MODULE_PATH ${catch2_SOURCE_DIR}/extras)  # its module Catch.cmake
+  endif()
+endif()
+if(WORKSHOP_BENCHMARKS)
+  # Of a fetched copy the library alone, and warnings of it are not ours.
+  foreach(part TESTING INSTALL WERROR)
+    set(BENCHMARK_ENABLE_${part} OFF)
+  endforeach()
+  workshop_dependency(benchmark libbenchmark-dev https://github.com/google/benchmark.git
+    344117638c8ff7e239044fd0fa7085839fc03021)
+  if(NOT benchmark_VERSION)
+    set(benchmark_VERSION 1.8.3)  # the fetched one
   endif()
 endif()

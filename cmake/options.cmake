@@ -10,6 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 option(WORKSHOP_WARNINGS_AS_ERRORS "Warnings stop the build" OFF)
 option(WORKSHOP_SANITIZE "Build with AddressSanitizer and UBSan" OFF)
+option(WORKSHOP_BENCHMARKS "Build the benchmarks, which need Google Benchmark" OFF)
 option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 
 add_library(workshop_options INTERFACE)

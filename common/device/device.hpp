@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 struct CUstream_st;
 
@@ -27,7 +30,8 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// There is none: no GPU, or no driver. Tests skip where this is so, and only there.
+/// There is none: no GPU, no driver, or none of the compute capability that a kernel needs. Tests skip
+/// where this is so, and only there.
 struct NoDevice : DeviceError {
   using DeviceError::DeviceError;
 };
@@ -49,7 +53,7 @@ DeviceInfo device_info();
 
 /// To be asked before a kernel is launched that an older GPU cannot run; nothing on the CPU device.
 /// @param needed  ten times the compute capability: 80 for 8.0
-/// @throws DeviceError if the GPU has less, naming it; NoDevice as device_info()
+/// @throws NoDevice if the GPU has less, naming it; else as device_info()
 void require_compute_capability(int needed);
 
 /// Waits for all that was launched.
@@ -60,6 +64,16 @@ void synchronize(Stream stream = nullptr);
 /// Device time on a GPU, the host's clock for the CPU device.
 /// @throws KernelFault or DeviceError as synchronize()
 double time_ms(const std::function<void()>& launch, Stream stream = nullptr);
+
+/// How often kernels did one kind of operation.
+struct OperationCount {
+  std::string_view name;  // "shuffles"
+  std::uint64_t count;
+};
+
+/// What all launches of this program did so far, always the same operations in the same order: what
+/// the CPU device counts. Nothing on a GPU, where a profiler counts.
+std::vector<OperationCount> operation_counts();
 
 /// An array in the device's memory, 16-byte aligned, with the words of guard.hpp on both sides.
 class Buffer {

@@ -56,11 +56,15 @@ void DeviceCase::require_untouched() const {
   }
 }
 
-DeviceCase::Outcome DeviceCase::timed_run(AttentionFunction attention) {
+DeviceCase::Outcome DeviceCase::timed_run(AttentionFunction attention, int launches) {
   o_.fill(kPoison);
-  const double time_ms = simt::time_ms([&] { attention(problem_, nullptr); });
+  // One ahead of the clock keeps the device busy while the host queues the others behind it.
+  if (launches > 1) attention(problem_, nullptr);
+  const double time_ms = simt::time_ms([&] {
+    for (int i = 0; i < launches; ++i) attention(problem_, nullptr);
+  });
   require_untouched();
-  return {downloaded(o_, inputs_.q), time_ms};
+  return {downloaded(o_, inputs_.q), time_ms / launches};
 }
 
 }  // namespace workshop

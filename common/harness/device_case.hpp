@@ -25,9 +25,10 @@ class DeviceCase {
     double time_ms;           // device time of the launch
   };
 
-  /// Fills o with NaN, launches once, waits, and looks at the guard words and at q, k and v.
+  /// Fills o with NaN, launches, waits, and looks at the guard words and at q, k and v.
+  /// @param launches  so many in a row; time_ms is their mean, and o what the last one left
   /// @throws simt::KernelFault if one of them has changed, or as the launch and the device do
-  Outcome timed_run(AttentionFunction attention);
+  Outcome timed_run(AttentionFunction attention, int launches = 1);
   Matrix<std::uint16_t> run(AttentionFunction attention) { return timed_run(attention).o; }
 
   const AttentionProblem& problem() const { return problem_; }

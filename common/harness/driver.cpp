@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/attention/problem.hpp"
+#include "common/harness/bench_command.hpp"
 #include "common/harness/build.hpp"
 #include "common/harness/exit_status.hpp"
 #include "common/harness/process.hpp"
@@ -30,8 +31,9 @@ int run_driver(const std::vector<std::string>& words) {
   if (command == "run") return run_command(arguments);
   if (command == "test") return test_command(arguments);
   if (command == "check") return check_command(arguments);
+  if (command == "bench") return bench_command(arguments);
   if (command == "trace") return trace_command(arguments);
-  throw Refusal(fmt::format("command '{}'; allowed: run, test, check, trace", command));
+  throw Refusal(fmt::format("command '{}'; allowed: run, test, bench, check, trace", command));
 }
 
 }  // namespace

@@ -24,6 +24,11 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
+int as_exit_status(int status) {
+  const bool known = (kAllRight <= status && status <= kFailed) || status == kInterrupted;
+  return known ? status : int(kFailed);
+}
+
 void say(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 
 int run_program(const std::function<int()>& body) {

@@ -17,6 +17,9 @@ enum ExitStatus {
   kInterrupted = 130,
 };
 
+/// What another program ended with, as one of ours; one that crashed has failed.
+int as_exit_status(int status);
+
 /// A line on stderr: progress, or an error. Nothing stops because nobody can read it.
 void say(const std::string& line);
 

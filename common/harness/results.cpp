@@ -28,22 +28,6 @@ std::optional<double> optional_number(const json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
-json to_json(const ResultRow& row) {
-  return {{"stage", row.stage},
-          {"device", row.device},
-          {"input", row.input},
-          {"n", row.n},
-          {"d", row.d},
-          {"type", row.type},
-          {"mask", row.mask},
-          {"block_n", row.block_n},
-          {"error_share_of_bound", to_json(row.error_share)},
-          {"time_ms_median", to_json(row.time_ms)},
-          {"repeats", row.repeats},
-          {"passed", row.passed},
-          {"detail", row.detail}};
-}
-
 ResultRow row_from(const json& value) {
   return {.stage = value.at("stage"),
           .device = value.at("device"),
@@ -74,7 +58,13 @@ std::string device_text(const ResultRow& row) {
   return name.substr(name.rfind(kMaker, 0) == 0 ? kMaker.size() : 0, kWidth);
 }
 
-/// Breaks lines of more than 100 columns at a blank.
+std::string time_text(const ResultRow& row) {
+  if (!row.time_ms) return "-";
+  return fmt::format("{:.3g} ms (of {})", *row.time_ms, row.repeats);
+}
+
+}  // namespace
+
 std::string wrapped(std::string text) {
   constexpr std::size_t kColumns = 100;
   std::size_t begin = 0;
@@ -89,12 +79,21 @@ std::string wrapped(std::string text) {
   return text;
 }
 
-std::string time_text(const ResultRow& row) {
-  if (!row.time_ms) return "-";
-  return fmt::format("{:.3g} ms (of {})", *row.time_ms, row.repeats);
+json row_json(const ResultRow& row) {
+  return {{"stage", row.stage},
+          {"device", row.device},
+          {"input", row.input},
+          {"n", row.n},
+          {"d", row.d},
+          {"type", row.type},
+          {"mask", row.mask},
+          {"block_n", row.block_n},
+          {"error_share_of_bound", to_json(row.error_share)},
+          {"time_ms_median", to_json(row.time_ms)},
+          {"repeats", row.repeats},
+          {"passed", row.passed},
+          {"detail", row.detail}};
 }
-
-}  // namespace
 
 std::string table(const std::vector<ResultRow>& rows) {
   constexpr const char* kLine = "{:<21}  {:<15}  {:>4}  {:>2}  {:<4}  {:<6}  {:>9}  {:>14}  {}\n";
@@ -121,10 +120,14 @@ json device_json() {
 }
 
 json envelope(const std::string& kind, const std::vector<ResultRow>& rows, const json& devices) {
+  json row_list = json::array();
+  for (const ResultRow& row : rows) row_list.push_back(row_json(row));
+  return envelope_around(kind, row_list, devices);
+}
+
+json envelope_around(const std::string& kind, const json& row_list, const json& devices) {
   const BuildInfo& build = build_info();
   const auto now = std::chrono::system_clock::now();
-  json row_list = json::array();
-  for (const ResultRow& row : rows) row_list.push_back(to_json(row));
   return {{"format", kFormat},
           {"kind", kind},
           {"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
@@ -141,11 +144,13 @@ json envelope(const std::string& kind, const std::vector<ResultRow>& rows, const
           {"rows", row_list}};
 }
 
+void write_envelope(const std::string& file, const json& envelope) {
+  write_whole_file(file, envelope.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
 void write_results(const std::string& file, const std::string& kind,
                    const std::vector<ResultRow>& rows, const json& devices) {
-  write_whole_file(
-      file,
-      envelope(kind, rows, devices).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  write_envelope(file, envelope(kind, rows, devices));
 }
 
 std::vector<ResultRow> rows_of(const json& envelope) {

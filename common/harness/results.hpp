@@ -32,14 +32,25 @@ struct ResultRow {
 std::string table(const std::vector<ResultRow>& rows);
 
 /// { "format", "kind", "created", "build": {...}, "devices": [...], "rows": [...] }
-/// @param kind  what made it: "run", "check"
+/// @param kind  what made it: "run", "check", "bench"
 nlohmann::json envelope(const std::string& kind, const std::vector<ResultRow>& rows,
                         const nlohmann::json& devices);
+
+/// The same around rows that say more than a ResultRow does.
+nlohmann::json envelope_around(const std::string& kind, const nlohmann::json& row_list,
+                               const nlohmann::json& devices);
+
+/// A row as it stands in an envelope.
+nlohmann::json row_json(const ResultRow& row);
+
+/// Breaks lines of more than 100 columns at a blank.
+std::string wrapped(std::string text);
 
 /// What a result file says of the device that this program is linked to: [{kind, name, description}].
 nlohmann::json device_json();
 
 /// Writes an envelope, whole or not at all.
+void write_envelope(const std::string& file, const nlohmann::json& envelope);
 void write_results(const std::string& file, const std::string& kind,
                    const std::vector<ResultRow>& rows, const nlohmann::json& devices);
 

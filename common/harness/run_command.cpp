@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <stdexcept>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -17,7 +15,6 @@
 
 #include "common/attention/whole_file.hpp"
 #include "common/harness/build.hpp"
-#include "common/harness/build_info.hpp"
 #include "common/harness/exit_status.hpp"
 #include "common/harness/process.hpp"
 #include "common/harness/results.hpp"
@@ -43,20 +40,6 @@ struct Case {
   std::string program() const { return std::string(stage->name) + suffix; }
 };
 
-/// The compute capability of the first GPU, 90 for the "9.0" of nvidia-smi; none without a GPU.
-std::optional<int> gpu_capability() {
-  std::optional<int> capability;
-  if (build_info().cuda.empty()) return capability;
-  run_process({"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"},
-              {.on_line = [&](const std::string& line) {
-                int major = 0, minor = 0;
-                if (!capability && std::sscanf(line.c_str(), "%d.%d", &major, &minor) == 2) {
-                  capability = 10 * major + minor;
-                }
-              }});
-  return capability;
-}
-
 std::vector<Target> targets(const RunRequest& request) {
   const Target cpu = {"_cpu", kAnyCapability};
   if (request.device == DeviceChoice::cpu) return {cpu};
@@ -65,13 +48,7 @@ std::vector<Target> targets(const RunRequest& request) {
     return one ? std::vector<Target>{{"", *capability}}
                : std::vector<Target>{cpu, {"", *capability}};
   }
-  if (request.device == DeviceChoice::gpu) {
-    throw std::runtime_error("--device 'gpu': no GPU program can run here, since " +
-                             std::string(!build_info().cuda.empty()
-                                             ? "`nvidia-smi` lists no GPU"
-                                             : "this build is without CUDA: it needs "
-                                               "nvcc and a GPU"));
-  }
+  if (request.device == DeviceChoice::gpu) fail_without_gpu();
   return {cpu};
 }
 
@@ -94,9 +71,7 @@ std::vector<Case> real_cases(const Stage& stage, const RunRequest& request) {
 }
 
 std::vector<const Stage*> chosen_stages(const CommandLine& line, int capability = kAnyCapability) {
-  const auto step = line.number("--step", 1, UINT64_MAX);
-  if (const auto name = line.value("STAGE")) return {&stage_named(*name, step, capability)};
-  if (step) line.refuse("--step", "a step of the STAGE given, for example 4 --step 1");
+  if (const Stage* one = chosen_stage(line, capability)) return {one};
   return all_stages(capability);
 }
 
@@ -180,12 +155,6 @@ struct Findings {
   nlohmann::json devices = nlohmann::json::array();
   int status = kAllRight;
 };
-
-/// A program's status as ours; one that crashed has failed.
-int as_exit_status(int status) {
-  const bool known = (kAllRight <= status && status <= kFailed) || status == kInterrupted;
-  return known ? status : int(kFailed);
-}
 
 void run_one(const Case& one, const ScratchFolder& scratch, Findings& findings) {
   const std::string program = one.program();

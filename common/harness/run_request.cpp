@@ -71,7 +71,7 @@ void declare_run_options(CommandLine& line) {
   line.add_option("--seed", "seed of generated inputs (1)", "a whole number below 2^64");
   line.add_flag("--causal", "a row sees itself and what is before it");
   line.add_option("--block-n", "keys a tile holds (32)", "32, 64");
-  line.add_option("--device", "where to run (auto)", "auto, cpu, gpu");
+  declare_device_option(line);
   line.add_option("--output", "write o as safetensors", "a file name");
   line.add_option("--json", "write the table as JSON", "a file name");
 }
@@ -81,10 +81,7 @@ RunRequest run_request(const CommandLine& line) {
   read_input_options(line, request);
   request.mask = line.has("--causal") ? Mask::causal : Mask::none;
   request.block_n = std::stoi(line.choice("--block-n", {"32", "64"}).value_or("32"));
-  const std::string device = line.choice("--device", {"auto", "cpu", "gpu"}).value_or("auto");
-  request.device = device == "auto"  ? DeviceChoice::automatic
-                   : device == "cpu" ? DeviceChoice::cpu
-                                     : DeviceChoice::gpu;
+  request.device = device_choice(line);
   read_output_options(line, request);
   return request;
 }

@@ -11,11 +11,9 @@
 #include "common/attention/problem.hpp"
 #include "common/attention/stages.hpp"
 #include "common/harness/command_line.hpp"
+#include "common/harness/device_choice.hpp"
 
 namespace workshop {
-
-/// Which devices a run uses; automatic: all that are there.
-enum class DeviceChoice { automatic, cpu, gpu };
 
 /// What the options of a run ask for.
 struct RunRequest {

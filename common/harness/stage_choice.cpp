@@ -85,6 +85,13 @@ const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> s
   return *chosen;
 }
 
+const Stage* chosen_stage(const CommandLine& line, int capability) {
+  const auto step = line.number("--step", 1, UINT64_MAX);
+  if (const auto name = line.value("STAGE")) return &stage_named(*name, step, capability);
+  if (step) line.refuse("--step", "a step of the STAGE given, for example 4 --step 1");
+  return nullptr;
+}
+
 std::vector<const Stage*> all_stages(int capability) {
   std::vector<const Stage*> stages;
   for (const Stage& stage : kStages) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/attention/stages.hpp"
+#include "common/harness/command_line.hpp"
 
 namespace workshop {
 
@@ -22,6 +23,10 @@ bool could_name_a_stage(const std::string& text);
 /// @throws Refusal naming all stages, or, for a step that is none of them, its steps
 const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step = {},
                          int capability = kAnyCapability);
+
+/// The one stage that STAGE and --step of a command line name; nullptr if there is no STAGE.
+/// @throws Refusal as stage_named, or for a --step without a STAGE
+const Stage* chosen_stage(const CommandLine& line, int capability = kAnyCapability);
 
 /// Each stage once: of one with steps the last that a device of `capability` runs.
 std::vector<const Stage*> all_stages(int capability = kAnyCapability);

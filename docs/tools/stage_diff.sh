@@ -103,7 +103,7 @@ if [ "$*" = --check ]; then
   check 3 4.1 30 '' || status=1
   check 4.1 4.2 30 '+count_n_blocks' || status=1
   check 4.2 4.3 180 '+load_queries -store_probs +pack_probs' || status=1
-  check 4.3 4.4 100 '+SwizzledTile' || status=1
+  check 4.3 4.4 80 '+swizzled_col' || status=1
   exit "$status"
 fi
 case ${1-} in

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <string>
 #include <thread>
@@ -36,6 +37,25 @@ std::string cpu_model() {
   return "unknown processor";
 }
 
+struct Operation {
+  std::string_view name;
+  std::uint64_t cpu::Counts::*member;
+};
+constexpr Operation kOperations[] = {
+    {"launches", &cpu::Counts::launches},
+    {"blocks", &cpu::Counts::blocks},
+    {"barriers", &cpu::Counts::block_barriers},
+    {"warp barriers", &cpu::Counts::warp_barriers},
+    {"shuffles", &cpu::Counts::shuffles},
+    {"votes", &cpu::Counts::votes},
+    {"mma", &cpu::Counts::mma},
+    {"ldmatrix", &cpu::Counts::ldmatrix},
+    {"ldmatrix conflicts", &cpu::Counts::ldmatrix_conflicts},
+    {"async copies", &cpu::Counts::async_copies},
+};
+static_assert(sizeof(cpu::Counts) == std::size(kOperations) * sizeof(std::uint64_t),
+              "every number of Counts needs a name here");
+
 }  // namespace
 
 DeviceKind device_kind() { return DeviceKind::cpu; }
@@ -61,6 +81,13 @@ double time_ms(const std::function<void()>& launch, Stream stream) {
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
   return elapsed.count();
+}
+
+std::vector<OperationCount> operation_counts() {
+  const cpu::Counts counts = cpu::counts();
+  std::vector<OperationCount> named;
+  for (const auto& [name, member] : kOperations) named.push_back({name, counts.*member});
+  return named;
 }
 
 Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
