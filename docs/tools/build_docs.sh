@@ -31,6 +31,7 @@ esac
 [ $# = 0 ] || stop 2 "docs takes no argument and was given '$1'."
 
 folder=$(readlink -m -- "${WORKSHOP_BUILD:-$root/build}/docs")
+export PYTHONUTF8=1
 export WORKSHOP_SITE="$folder/html"
 export WORKSHOP_THEME=/usr/share/doxygen-awesome-css
 katex=/usr/share/javascript/katex
