@@ -11,6 +11,7 @@
 
 namespace workshop {
 
+/// One query to replay, with its keys and values in tiles.
 struct Query {
   std::string title;  // one line: where it comes from
   Matrix<double> q;   // [M][D]

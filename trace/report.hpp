@@ -14,6 +14,7 @@
 
 namespace workshop {
 
+/// A replay and what belongs to it, before it is printed.
 struct Report {
   Query query;
   std::vector<TileRecord> tiles;

@@ -18,6 +18,7 @@
 
 namespace workshop {
 
+/// The type of the elements of Q, K, V and O.
 enum class ElementType { fp16, bf16 };
 
 /// IEEE 754 binary16, as stored.
@@ -30,14 +31,21 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// Exact; a NaN stays a NaN. (Without branches, so that compilers can make vectors of a loop of them.)
+/// Exact; a NaN stays a NaN. Without branches, so that compilers can make vectors of a loop of them;
+/// and without arithmetic on FP32 subnormals, which processors do 30 times slower.
 inline float to_float(Half half) {
   const std::uint32_t sign = std::uint32_t(half.bits & 0x8000u) << 16;
   const std::uint32_t magnitude = half.bits & 0x7fffu;
-  // The exponent's bias goes from 15 to 127 by an exact product, which makes subnormals normal, too.
-  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  const std::uint32_t infinite = magnitude >= 0x7c00u ? 0x7f800000u : 0u;  // infinity, NaN
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | infinite | sign);
+  const std::uint32_t subnormal = 0u - std::uint32_t(magnitude < 0x0400u);  // all bits, or none
+  const std::uint32_t infinite = 0u - std::uint32_t(magnitude >= 0x7c00u);  // or NaN
+  // The exponent's bias goes from 15 to 127, the largest exponent from 31 to 255. A subnormal has
+  // exponent 1 and no leading one: it gets one, worth 2^-14, which is taken off again.
+  constexpr std::uint32_t kRebias = (127u - 15u) << 23;
+  constexpr std::uint32_t kOne = 1u << 23;
+  const std::uint32_t bias = kRebias + (infinite & kRebias) + (subnormal & kOne);
+  const float leading_one = std::bit_cast<float>(subnormal & (kRebias + kOne));
+  const float wide = std::bit_cast<float>((magnitude << 13) + bias) - leading_one;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(wide));
 }
 
 /// Exact; a NaN stays a NaN.

@@ -29,6 +29,7 @@ struct Expectation {
 ///     ||o - o64|| <= (5e-4 or 4e-3, + max E_i) ||A|| + sqrt(N D) F
 Expectation expect(const Inputs& inputs, Mask mask);
 
+/// What came of comparing an output with the oracle.
 struct Comparison {
   bool passed = false;
   int rows = 0, cols = 0;  // shape of what was compared

@@ -8,8 +8,10 @@
 
 namespace workshop {
 
+/// A mistake that the tiled reference can be told to make.
 enum class Mutation { none, forgot_to_rescale_a, forgot_to_rescale_l, tile_max, no_max };
 
+/// A mutation, as it is named and explained to a reader.
 struct MutationInfo {
   Mutation mutation;
   std::string_view name;  // on command lines and in results

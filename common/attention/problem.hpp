@@ -15,6 +15,7 @@
 
 namespace workshop {
 
+/// Which keys a row sees: all of them, or those up to its own, the diagonal included.
 enum class Mask { none, causal };
 
 /// The name in tables and results.

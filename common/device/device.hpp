@@ -19,6 +19,7 @@ namespace simt {
 /// `cudaStream_t`, nameable without CUDA's headers. The CPU device has the default stream alone.
 using Stream = CUstream_st*;
 
+/// What a program can be linked to.
 enum class DeviceKind { cpu, gpu };
 
 /// Which side this program is linked to.
@@ -29,7 +30,8 @@ struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// There is none: no GPU, or no driver. Tests skip where this is so, and only there.
+/// There is none: no GPU, no driver, or none of the compute capability that a kernel needs. Tests skip
+/// where this is so, and only there.
 struct NoDevice : DeviceError {
   using DeviceError::DeviceError;
 };
@@ -39,6 +41,7 @@ struct KernelFault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a device says of itself.
 struct DeviceInfo {
   DeviceKind kind;
   std::string name;         // "NVIDIA H200", or "CPU device"
@@ -50,7 +53,7 @@ DeviceInfo device_info();
 
 /// To be asked before a kernel is launched that an older GPU cannot run; nothing on the CPU device.
 /// @param needed  ten times the compute capability: 80 for 8.0
-/// @throws DeviceError if the GPU has less, naming it; NoDevice as device_info()
+/// @throws NoDevice if the GPU has less, naming it; else as device_info()
 void require_compute_capability(int needed);
 
 /// Waits for all that was launched.

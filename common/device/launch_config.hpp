@@ -11,6 +11,7 @@
 
 namespace simt {
 
+/// What stands between <<< and >>> of a launch, and where in the source the launch is.
 struct LaunchConfig {
   LaunchConfig(dim3 grid_, dim3 block_, std::size_t shared_bytes_, Stream stream_,
                const char* file_ = __builtin_FILE(), int line_ = __builtin_LINE())

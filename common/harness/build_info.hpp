@@ -7,6 +7,7 @@
 
 namespace workshop {
 
+/// What this program was built from and with, for result files.
 struct BuildInfo {
   std::string_view version;   // of the project
   std::string_view commit;    // "-dirty" at its end if tracked files differ; "unknown" outside git

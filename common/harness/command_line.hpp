@@ -18,6 +18,7 @@ class App;
 
 namespace workshop {
 
+/// The options of a command, strictly read: what is not declared, or given twice, is refused.
 class CommandLine {
  public:
   /// @param command  as the reader typed it, for the help: "./workshop run"

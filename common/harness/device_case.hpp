@@ -19,6 +19,7 @@ class DeviceCase {
  public:
   DeviceCase(const Inputs& inputs, Mask mask, int block_n = 32);
 
+  /// What a launch left behind.
   struct Outcome {
     Matrix<std::uint16_t> o;  // [N][D] as stored; an element that was not written is NaN
     double time_ms;           // device time of the launch

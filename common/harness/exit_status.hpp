@@ -8,6 +8,7 @@
 
 namespace workshop {
 
+/// How every program and command ends.
 enum ExitStatus {
   kAllRight = 0,
   kWrongResult = 1,

@@ -9,8 +9,10 @@
 
 namespace workshop {
 
+/// Where the standard output of a program goes.
 enum class StandardOutput { inherit, to_stderr, null };
 
+/// How a program is run.
 struct ProcessOptions {
   StandardOutput standard_output = StandardOutput::inherit;
   /// If set, gets each line of the standard output, without its end, as soon as it is there.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// `./workshop run` and `./workshop check`.
+/// The commands `workshop run` and `workshop check`.
 #pragma once
 
 #include <string>

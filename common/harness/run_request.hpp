@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The options that `./workshop run` and every stage's program share.
+/// The options that `workshop run` and every stage's program share.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 
 namespace workshop {
 
+/// What the options of a run ask for.
 struct RunRequest {
   std::optional<std::string> qkv;  // a file; otherwise inputs are generated from the next five
   std::string input = "normal";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// `./workshop test`: builds all tests, runs them with ctest, and counts what came of them.
+/// The command `workshop test`: builds all tests, runs them with ctest, and counts what came of them.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 namespace workshop {
 
+/// How many test cases ended how.
 struct TestCounts {
   int passed = 0;
   int failed = 0;

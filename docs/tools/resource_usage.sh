@@ -26,9 +26,13 @@ command -v "$nvcc" > /dev/null || fail "no $nvcc found: put the CUDA toolkit's b
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# q and k padded by a column, v, probs padded by 8 columns: all FP32. The pages state this formula.
-shared_bytes() {  # shared_bytes D BLOCK_N
-  echo $((4 * (block_m * ($1 + 1) + $2 * ($1 + 1) + $2 * $1 + block_m * ($2 + 8))))
+# As the pages state it.
+shared_bytes() {  # shared_bytes STAGE D BLOCK_N
+  case $1 in
+    *_step3) echo $((2 * 2 * $3 * ($2 + 8))) ;; # k, v of 16-bit elements, padded by 8
+    *_step4) echo $((2 * 2 * 2 * $3 * $2)) ;;   # two of each, swizzled
+    *) echo $((4 * (block_m * ($2 + 1) + $3 * ($2 + 1) + $3 * $2 + block_m * ($3 + 8)))) ;; # q, k, v, p
+  esac
 }
 
 # The name of a folder's namespace, which is that of its program.
@@ -39,15 +43,23 @@ widths_of() {
   if grep -q 'template <int HeadDim, int BlockN>' "$1/attention.cu"; then echo 32 64; else echo 32; fi
 }
 
+# What a folder's kernels can run on: those with tensor cores need 8.0.
+architectures_of() {
+  if grep -q require_compute_capability "$1/attention.cu"; then echo "${architectures#sm_75 }"
+  else echo "$architectures"; fi
+}
+
 # The stage, followed by what has to be true of the shared bytes printed below.
 write_source() {
   name=$(name_of "$1")
+  type=
+  ! grep -q 'SharedTiles<Tile, Element>' "$1/attention.cu" || type=', workshop::Half'
   echo "#include \"$1/attention.cu\""
   for n in $(widths_of "$1"); do
     for d in $head_dims; do
       shape="$d"
       [ "$(widths_of "$1")" = 32 ] || shape="$d, $n"
-      echo "static_assert(sizeof($name::SharedTiles<$name::TileShape<$shape>>) == $(shared_bytes "$d" "$n"),"
+      echo "static_assert(sizeof($name::SharedTiles<$name::TileShape<$shape>$type>) == $(shared_bytes "$name" "$d" "$n"),"
       echo "              \"the formula for the shared memory is out of date\");"
     done
   done
@@ -74,7 +86,7 @@ for folder in $folders; do
   stage=$(name_of "$folder")
   write_source "$folder" > "$scratch/$stage.cu"
   kernels=$((6 * $(widths_of "$folder" | wc -w)))
-  for arch in $architectures; do
+  for arch in $(architectures_of "$folder"); do
     "$nvcc" -std=c++20 -lineinfo --expt-relaxed-constexpr -I . -arch="$arch" -cubin -Xptxas -v \
         -I "$folder" -o "$scratch/kernel.cubin" "$scratch/$stage.cu" 2> "$scratch/ptxas" \
       || fail "$stage does not compile for $arch: $(cat "$scratch/ptxas")"
@@ -86,6 +98,7 @@ done
 
 # One number of one kernel: stage, architecture, type, D, block_n, field.
 number() {
+  [ -e "$scratch/$1.$2" ] || { echo -; return; }
   awk -v type="$3" -v d="$4" -v n="$5" -v field="$6" \
     '$1 == type && $2 == d && $3 == n { print $field }' "$scratch/$1.$2"
 }
@@ -97,6 +110,7 @@ Written by \`docs/tools/resource_usage.sh\`; nothing here was measured on a GPU.
 Compiler: CUDA $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), \`-std=c++20 -lineinfo\`. A block has 128 threads.
 
  * Registers and spills are of one thread, as \`ptxas -v\` counts them. Another toolkit may count a few more or fewer.
+ * Steps that use tensor cores need compute capability 8.0: they have no kernel for sm_75.
  * "Spilled" are bytes that did not fit into registers, the sum over the three architectures.
  * Shared bytes are of one block: \`sizeof(SharedTiles)\`, the size that each stage launches with. All of it is dynamic shared memory.
 
@@ -110,9 +124,9 @@ print_rows() {  # print_rows STAGE BLOCK_N
       spilled=0
       for arch in $architectures; do
         row="$row $(number "$1" "$arch" "$type" "$d" "$2" 4) |"
-        spilled=$((spilled + $(number "$1" "$arch" "$type" "$d" "$2" 5)))
+        spilled=$((spilled + $(number "$1" "$arch" "$type" "$d" "$2" 5 | tr - 0)))
       done
-      echo "$row $spilled | $(shared_bytes "$d" "$2") |"
+      echo "$row $spilled | $(shared_bytes "$1" "$d" "$2") |"
     done
   done
 }

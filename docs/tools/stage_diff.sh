@@ -1,24 +1,56 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a stage adds to the one before it: the diff of their attention.cu, without white space, empty
-# lines and the namespace's name.
+# What a stage adds to another: the diff of their attention.cu, without white space, empty lines and
+# the namespace's name. `./workshop diff` is this script.
 #
-#   docs/tools/stage_diff.sh 1 2               the diff between two stages
-#   docs/tools/stage_diff.sh 3 4.1             the diff between a stage and a step of stage 4
-#   docs/tools/stage_diff.sh old.cu new.cu     the diff between two files
 #   docs/tools/stage_diff.sh --check           lines added and removed from stage to stage; fails if a
 #                                              one adds more than its budget, or if other structures
 #                                              and functions come and go than those it teaches
 set -u
 root=$(readlink -f -- "$(dirname -- "$0")/../..")
 
-kernel_file() {  # kernel_file STAGE-NUMBER-OR-FILE
-  case $1 in
-    [1-9]) printf '%s\n' "$root"/stage"$1"_*/attention.cu ;;
-    [1-9].[1-9]) printf '%s\n' "$root"/stage"${1%.*}"_*/step"${1#*.}"_*/attention.cu ;;
-    *) printf '%s\n' "$1" ;;
-  esac
+help() {
+  cat <<'HELP'
+What a stage adds to another: the difference of their kernels, without changes of white space alone.
+
+  ./workshop diff 1 2              from stage 1 to stage 2
+  ./workshop diff 3 4.1            from stage 3 to the first step of stage 4
+  ./workshop diff stage2 stage3    by name, as ./workshop run takes them
+
+It is coloured on a terminal, unless NO_COLOR is set.
+HELP
 }
+
+refuse() {  # refuse SENTENCE
+  printf 'workshop: %s\n' "$1" >&2
+  exit 2
+}
+
+# The folders of stages and steps, in the order in which they are read.
+folders() { (cd "$root" && find stage[1-9]_* -name attention.cu | sort | sed 's|/attention.cu$||'); }
+
+# "2" of stage2_online_softmax, "4.1" of stage4_tuning/step1_tile_width.
+number_of() { printf '%s\n' "$1" | sed -E 's|^stage([0-9]+)[^/]*|\1|; s|/step([0-9]+).*|.\1|'; }
+
+# The folder of a stage: by its number, or by any name that ./workshop run takes. Of one with steps it
+# is the last step.
+folder_named() {
+  found=
+  allowed=
+  for folder in $(folders); do
+    stage=${folder%%/*}
+    number=$(number_of "$folder")
+    allowed="$allowed${allowed:+, }$number or $folder"
+    case ${1%/} in
+      "$number" | "$folder" | "${folder##*/}" | "${stage}_step${number#*.}") found=$folder ;;
+      "${number%.*}" | "stage${number%.*}" | "$stage") found=$folder ;;
+    esac
+  done
+  [ -n "$found" ] || refuse "stage '$1'; allowed: $allowed."
+  printf '%s\n' "$found"
+}
+
+kernel_file() { printf '%s\n' "$root/$(folder_named "$1")/attention.cu"; }
 
 same_namespace() {
   sed -E 's/^(namespace|}  \/\/ namespace) stage[0-9]_[a-z0-9_]+/\1 stage/' "$1"
@@ -32,6 +64,16 @@ show() {  # show FILE FILE; the status is that of diff
   status=$?
   rm -r "$scratch"
   return "$status"
+}
+
+in_colours() {
+  if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
+    escape=$(printf '\033')
+    sed -e "s/^-.*/${escape}[31m&${escape}[m/" -e "s/^+.*/${escape}[32m&${escape}[m/" \
+      -e "s/^@.*/${escape}[36m&${escape}[m/"
+  else
+    cat
+  fi
 }
 
 # The names of the structures and functions of a file, in order.
@@ -61,12 +103,18 @@ if [ "$*" = --check ]; then
   check 3 4.1 30 '' || status=1
   check 4.1 4.2 30 '+count_n_blocks' || status=1
   check 4.2 4.3 180 '+load_queries -store_probs +pack_probs' || status=1
-  check 4.3 4.4 100 '+SwizzledTile' || status=1
+  check 4.3 4.4 80 '+swizzled_col' || status=1
   exit "$status"
-elif [ $# = 2 ]; then
-  show "$(kernel_file "$1")" "$(kernel_file "$2")"
-  [ $? -le 1 ]
-else
-  echo "usage: docs/tools/stage_diff.sh 1 2 | FILE FILE | --check" >&2
-  exit 2
 fi
+case ${1-} in
+  -h | --help)
+    help
+    exit 0
+    ;;
+esac
+[ $# = 2 ] || refuse "diff takes two stages and was given $#: as in ./workshop diff 1 2."
+old=$(folder_named "$1") && new=$(folder_named "$2") || exit
+changes=$(show "$root/$old/attention.cu" "$root/$new/attention.cu")
+[ $? -le 1 ] || exit 3
+if [ -n "$changes" ]; then printf '%s\n' "$changes" | in_colours; fi
+echo "Read next: $new/README.md" >&2

@@ -111,7 +111,7 @@ __device__ void load_queries(unsigned (&q_frag)[Tile::kHeadDimSteps][4], const E
 // [load_queries]
 
 // [tile_scores]
-/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile: every warp for its rows.
+/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile. They come in as 0.
 ///
 /// B is k^T: this lane gives it key t / 4 of every 8, two neighbouring columns to a register.
 template <typename Tile, typename Element>
@@ -120,13 +120,14 @@ __device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
                             const SharedTiles<Tile, Element>& smem, int row, int pair,
                             float softmax_scale) {
   for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
-    for (float& score : scores[tile]) score = 0;
     for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
       const Element* k = &smem.k[tile * 8 + row][step * 16 + pair];
       simt::mma_m16n8k16<Element>(scores[tile], q_frag[step], simt::load_pair(k),
                                   simt::load_pair(k + 8));
     }
-    for (float& score : scores[tile]) score *= softmax_scale;
+  }
+  for (auto& tile : scores) {
+    for (float& score : tile) score *= softmax_scale;
   }
 }
 // [tile_scores]
@@ -288,7 +289,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
     __syncthreads();  // B1
 
     // 2b  Scores: the rows of this warp against all keys, as far as the rows may see them.
-    float scores[Tile::kKeyTiles][4];
+    float scores[Tile::kKeyTiles][4] = {};
     tile_scores<Tile>(scores, q_frag, smem, row, pair, softmax_scale);
     mask_scores<Tile>(scores, q_row, n_block * Tile::kBlockN, pair, seq_len, causal);
 

@@ -27,10 +27,10 @@
 ///
 /// Shared memory (D = 64: 16,384 bytes with kBlockN = 32, 32,768 with 64)
 ///
-///   | field | shape           | written            | read by    | in |
-///   |-------|-----------------|--------------------|------------|----|
-///   | k     | 2 x [kBlockN][D] | 2a of a tile before | every warp | 2b |
-///   | v     | 2 x [kBlockN][D] | 2a of a tile before | every warp | 2d |
+///   | field | shape           | written, a tile ahead | read by    | in |
+///   |-------|-----------------|-----------------------|------------|----|
+///   | k     | [2][kBlockN][D] | 2a                    | every warp | 2b |
+///   | v     | [2][kBlockN][D] | 2a                    | every warp | 2d |
 ///
 ///   Two of each: one is computed from, the other is being filled. No padding: rows are swizzled.
 ///
@@ -67,47 +67,40 @@ struct TileShape {
 };
 // [tile_shape]
 
-// [swizzle]
-/// A tile of keys or values in shared memory, in chunks of 16 bytes, of which 8 fill all banks once.
-///
-/// ldmatrix reads the same chunk of 8 neighbouring rows at once. Straight rows would put them all in
-/// the same four banks (D = 64); so the chunks of a row trade places, in each of the 8 rows otherwise.
-template <typename Tile, typename Element>
-struct SwizzledTile {
-  static constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
-  static constexpr int kRowsPerLine = 8 / kChunks;    // rows that lie side by side in the banks
-
-  __device__ Element* chunk(int row, int i) {
-    return &elements[row][(i ^ row / kRowsPerLine % kChunks) * 8];
-  }
-  const __device__ Element* chunk(int row, int i) const {
-    return &elements[row][(i ^ row / kRowsPerLine % kChunks) * 8];
-  }
-
-  Element elements[Tile::kBlockN][Tile::kHeadDim];
-};
-// [swizzle]
-
 template <typename Tile, typename Element>
 struct SharedTiles {
-  SwizzledTile<Tile, Element> k[2];
-  SwizzledTile<Tile, Element> v[2];
+  Element k[2][Tile::kBlockN][Tile::kHeadDim];
+  Element v[2][Tile::kBlockN][Tile::kHeadDim];
 };
 static_assert(sizeof(SharedTiles<TileShape<64, 32>, workshop::Half>) == 16'384, "as the map says");
 static_assert(sizeof(SharedTiles<TileShape<64, 64>, workshop::Half>) == 32'768, "as the map says");
 
-/// Starts to copy a tile of a tensor, from `first_row` on, into shared memory: all threads.
+// [swizzled_col]
+/// Where in its row of a tile a chunk of 8 elements, 16 bytes, begins.
+///
+/// ldmatrix reads the same chunk of 8 neighbouring rows at once. Straight rows would have it in the
+/// same four banks (D = 64); so the chunks of a row trade places, in each of 8 rows in another way.
+template <typename Tile>
+__device__ int swizzled_col(int row, int chunk) {
+  constexpr int kChunks = Tile::kHeadDim / 8;  // of a row
+  constexpr int kRowsPerLine = 8 / kChunks;    // rows that lie side by side in the 32 banks
+  return (chunk ^ row / kRowsPerLine % kChunks) * 8;
+}
+// [swizzled_col]
+
+/// Starts to copy `kRows` rows of a tensor, from `first_row` on, into shared memory, 16 bytes at a
+/// time: all threads.
 ///
 /// Rows past the end become 0. Their p is 0 too, but 0 times what lies there could be NaN.
-template <typename Tile, typename Element>
-__device__ void load_tile(SwizzledTile<Tile, Element>& tile_smem,  // [kBlockN][D]
-                          const Element* tensor, int first_row,    // [N][D]
+template <typename Tile, int kRows, int kPitch, typename Element>
+__device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
+                          const Element* tensor, int first_row,  // [N][D]
                           int seq_len) {
-  constexpr int kChunks = SwizzledTile<Tile, Element>::kChunks;
-  for (int i = threadIdx.x; i < Tile::kBlockN * kChunks; i += Tile::kThreads) {
+  constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
+  for (int i = threadIdx.x; i < kRows * kChunks; i += Tile::kThreads) {
     const int row = i / kChunks;
     const int chunk = i % kChunks;
-    simt::cp_async16(tile_smem.chunk(row, chunk),
+    simt::cp_async16(&tile_smem[row][swizzled_col<Tile>(row, chunk)],
                      &tensor[(first_row + row) * Tile::kHeadDim + chunk * 8],
                      first_row + row < seq_len);
   }
@@ -130,28 +123,27 @@ __device__ void load_queries(unsigned (&q_frag)[Tile::kHeadDimSteps][4], const E
 // [load_queries]
 
 // [tile_scores]
-/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile: every warp for its rows.
+/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile. They come in as 0.
 ///
 /// B is k^T. One ldmatrix brings the operands of two mma, for 16 keys: lane t names the row of 16
 /// bytes that begins key t % 8 of matrix t / 8, and gets its pair of row t / 4 of each matrix.
 template <typename Tile, typename Element>
 __device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
                             const unsigned (&q_frag)[Tile::kHeadDimSteps][4],
-                            const SwizzledTile<Tile, Element>& k_smem, int lane,
+                            const Element (&k_smem)[Tile::kBlockN][Tile::kHeadDim], int lane,
                             float softmax_scale) {
   for (int tile = 0; tile < Tile::kKeyTiles; tile += 2) {
-    for (int i = 0; i < 4; ++i) scores[tile][i] = scores[tile + 1][i] = 0;
     for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
+      const int key = tile * 8 + lane / 16 * 8 + lane % 8;
+      const int chunk = step * 2 + lane / 8 % 2;
       unsigned k_frag[4];
-      simt::ldmatrix_x4(k_frag,
-                        k_smem.chunk(tile * 8 + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
+      simt::ldmatrix_x4(k_frag, &k_smem[key][swizzled_col<Tile>(key, chunk)]);
       simt::mma_m16n8k16<Element>(scores[tile], q_frag[step], k_frag[0], k_frag[1]);
       simt::mma_m16n8k16<Element>(scores[tile + 1], q_frag[step], k_frag[2], k_frag[3]);
     }
-    for (int i = 0; i < 4; ++i) {
-      scores[tile][i] *= softmax_scale;
-      scores[tile + 1][i] *= softmax_scale;
-    }
+  }
+  for (auto& tile : scores) {
+    for (float& score : tile) score *= softmax_scale;
   }
 }
 // [tile_scores]
@@ -239,11 +231,13 @@ __device__ void rescale_output(float (&acc_o)[Tile::kColTiles][4], const float (
 template <typename Tile, typename Element>
 __device__ void accumulate_pv(float (&acc_o)[Tile::kColTiles][4],
                               const unsigned (&p_frag)[Tile::kKeySteps][4],
-                              const SwizzledTile<Tile, Element>& v_smem, int lane) {
+                              const Element (&v_smem)[Tile::kBlockN][Tile::kHeadDim], int lane) {
   for (int tile = 0; tile < Tile::kColTiles; tile += 2) {
     for (int step = 0; step < Tile::kKeySteps; ++step) {
+      const int key = step * 16 + lane % 16;
+      const int chunk = tile + lane / 16;
       unsigned v_frag[4];
-      simt::ldmatrix_x4_trans(v_frag, v_smem.chunk(step * 16 + lane % 16, tile + lane / 16));
+      simt::ldmatrix_x4_trans(v_frag, &v_smem[key][swizzled_col<Tile>(key, chunk)]);
       simt::mma_m16n8k16<Element>(acc_o[tile], p_frag[step], v_frag[0], v_frag[1]);
       simt::mma_m16n8k16<Element>(acc_o[tile + 1], p_frag[step], v_frag[2], v_frag[3]);
     }
@@ -322,7 +316,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
     }
 
     // 2b  Scores: the rows of this warp against all keys, as far as the rows may see them.
-    float scores[Tile::kKeyTiles][4];
+    float scores[Tile::kKeyTiles][4] = {};
     tile_scores<Tile>(scores, q_frag, smem.k[buffer], lane, softmax_scale);
     mask_scores<Tile>(scores, q_row, n_block * Tile::kBlockN, pair, seq_len, causal);
 

@@ -3,7 +3,6 @@
 /// Starting, grouping and completing asynchronous copies.
 #include "common/device/cpu/async_copies.hpp"
 
-#include <cstdint>
 #include <cstring>
 
 #include "common/device/cpu/block_runner.hpp"
@@ -49,12 +48,7 @@ void AsyncCopies::clear() {
 
 void start_async_copy(void* shared, const void* global, bool valid, Site site) {
   require_shared_vector(shared, "simt::cp_async16", site);
-  if (valid && reinterpret_cast<std::uintptr_t>(global) % kCopyBytes != 0) {
-    fault("misaligned access",
-          "simt::cp_async16() reads global memory at an address that is no multiple of 16; a GPU "
-          "stops with \"misaligned address\"",
-          site);
-  }
+  if (valid) require_aligned(global, kCopyBytes, site);
   BlockRunner& runner = *BlockRunner::current();
   runner.async_copies().start({static_cast<std::byte*>(shared),
                                valid ? static_cast<const std::byte*>(global) : nullptr, site},

@@ -55,3 +55,8 @@ TEST_CASE("a buffer that no memory is there for is an error of the device") {
   CHECK_THROWS_AS(simt::Buffer(std::numeric_limits<std::size_t>::max() / 2), simt::DeviceError);
 #endif
 }
+
+TEST_CASE("the CPU device runs what any compute capability has") {
+  CHECK_NOTHROW(simt::require_compute_capability(75));
+  CHECK_NOTHROW(simt::require_compute_capability(999));
+}

@@ -63,8 +63,8 @@ void fault(const std::string& kind, const std::string& what, Site site) {
 void require_aligned(const void* address, std::size_t bytes, Site site) {
   if (reinterpret_cast<std::uintptr_t>(address) % bytes == 0) return;
   fault("misaligned access",
-        fmt::format("{} is no multiple of {} bytes; a GPU stops with \"misaligned address\"", address,
-                    bytes),
+        fmt::format("{} is no multiple of {} bytes; a GPU stops with \"misaligned address\"",
+                    address, bytes),
         site);
 }
 

@@ -59,6 +59,12 @@ struct WarpCall {
 
   bool has(int lane) const { return present >> lane & 1; }
 
+  /// What that lane gave, by its type.
+  template <typename Arguments>
+  Arguments& of(int lane) const {
+    return *static_cast<Arguments*>(arguments[lane]);
+  }
+
   /// Blames one lane: "KIND: its name at what it called: WHAT".
   [[noreturn]] void fault(int lane, const std::string& kind, const std::string& what) const;
 };

@@ -4,9 +4,12 @@
 #include "common/device/cpu/tensor_core.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,11 +32,6 @@ struct LdmatrixArguments {
   std::uint16_t row[8];
 };
 
-template <typename Arguments>
-Arguments& arguments_of(const WarpCall& call, int lane) {
-  return *static_cast<Arguments*>(call.arguments[lane]);
-}
-
 void require_whole_warp(const WarpCall& call) {
   if (call.present == 0xffffffffu) return;
   call.fault(std::countr_zero(call.present), "partial warp",
@@ -42,71 +40,95 @@ void require_whole_warp(const WarpCall& call) {
                          std::countr_one(call.present)));
 }
 
-std::uint16_t half_of(unsigned reg, int half) { return std::uint16_t(reg >> 16 * half); }
+/// Where in a matrix, row by row, the elements lie that the lanes hold, lane by lane. A table: the
+/// arithmetic of fragment_layout.hpp for each of 512 elements would take as long as the products.
+template <std::size_t kCount, typename Layout>
+constexpr std::array<std::uint8_t, kCount> places(int columns, const Layout& position_of) {
+  std::array<std::uint8_t, kCount> places{};
+  for (int i = 0; i < int(kCount); ++i) {
+    const Position at = position_of(i);
+    places[std::size_t(i)] = std::uint8_t(at.row * columns + at.column);
+  }
+  return places;
+}
 
-/// The operands of a warp, as matrices.
-struct Operands {
+constexpr auto kPlacesInA =
+    places<kM * kK>(kK, [](int i) { return position_in_a(i / 8, i / 2 % 4, i % 2); });
+constexpr auto kPlacesInB =
+    places<kK * kN>(kN, [](int i) { return position_in_b(i / 4, i / 2 % 2, i % 2); });
+constexpr auto kPlacesInD = places<kM * kN>(kN, [](int i) { return position_in_d(i / 4, i % 4); });
+
+/// What the lanes hold, lane by lane.
+struct Held {
   std::uint16_t a[kM * kK];
   std::uint16_t b[kK * kN];
   float d[kM * kN];
 };
 
-int index_in_a(Position at) { return at.row * kK + at.column; }
-int index_in_b_or_d(Position at) { return at.row * kN + at.column; }
+static_assert(std::endian::native == std::endian::little, "a register's lower half comes first");
 
-void gather(const WarpCall& call, Operands& operands) {
+void collect(const WarpCall& call, Held& held) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const auto& arguments = arguments_of<MmaArguments>(call, lane);
-    for (int half = 0; half < 2; ++half) {
-      for (int reg = 0; reg < 4; ++reg) {
-        operands.a[index_in_a(position_in_a(lane, reg, half))] = half_of(arguments.a[reg], half);
-      }
-      for (int reg = 0; reg < 2; ++reg) {
-        operands.b[index_in_b_or_d(position_in_b(lane, reg, half))] =
-            half_of(arguments.b[reg], half);
-      }
-    }
-    for (int i = 0; i < 4; ++i) {
-      operands.d[index_in_b_or_d(position_in_d(lane, i))] = arguments.d[i];
-    }
+    const auto& arguments = call.of<MmaArguments>(lane);
+    std::memcpy(&held.a[8 * lane], arguments.a, sizeof(arguments.a));
+    std::memcpy(&held.b[4 * lane], arguments.b, sizeof(arguments.b));
+    std::memcpy(&held.d[4 * lane], arguments.d, sizeof(arguments.d));
   }
 }
 
+/// As matrices, by rows, of doubles: each element is exact in one.
+struct Matrices {
+  double a[kM * kK];
+  double b[kK * kN];
+  double d[kM * kN];
+};
+
 template <typename Element, std::size_t kCount>
-void widen(const std::uint16_t (&bits)[kCount], double (&values)[kCount]) {
-  for (std::size_t i = 0; i < kCount; ++i) values[i] = double(workshop::to_float(Element{bits[i]}));
+void arrange(const std::uint16_t (&held)[kCount], const std::array<std::uint8_t, kCount>& places,
+             double (&matrix)[kCount]) {
+  std::uint16_t bits[kCount];
+  for (std::size_t i = 0; i < kCount; ++i) bits[places[i]] = held[i];
+  for (std::size_t i = 0; i < kCount; ++i) matrix[i] = double(workshop::to_float(Element{bits[i]}));
+}
+
+using Pair [[gnu::vector_size(2 * sizeof(double))]] = double;  // two columns in a register
+
+/// One row of d. Unrolled, the sums stay in registers; g++ leaves them in memory otherwise, which
+/// takes four times as long.
+void multiply_row(const double* a, const double* b, double* d) {
+  Pair sum[kN / 2];
+  std::memcpy(sum, d, sizeof(sum));
+#pragma GCC unroll 16
+  for (int k = 0; k < kK; ++k) {
+#pragma GCC unroll 4
+    for (int pair = 0; pair < kN / 2; ++pair) {
+      Pair columns;
+      std::memcpy(&columns, b + k * kN + 2 * pair, sizeof(columns));
+      sum[pair] += a[k] * columns;
+    }
+  }
+  std::memcpy(d, sum, sizeof(sum));
 }
 
 /// One NaN for all: which operand's NaN a processor hands on depends on the compiler.
 float round_to_float(double sum) {
-  return sum == sum ? float(sum) : std::bit_cast<float>(0x7fffffffu);
-}
-
-/// One row of d. The compiler makes vectors of the columns.
-void multiply_row(const double* a, const double (&b)[kK * kN], float* d) {
-  double sum[kN];
-  for (int n = 0; n < kN; ++n) sum[n] = double(d[n]);
-  for (int k = 0; k < kK; ++k) {
-    for (int n = 0; n < kN; ++n) sum[n] += a[k] * b[k * kN + n];
-  }
-  for (int n = 0; n < kN; ++n) d[n] = round_to_float(sum[n]);
+  return std::isnan(sum) ? std::bit_cast<float>(0x7fffffffu) : float(sum);
 }
 
 template <typename Element>
 void compute_mma(const WarpCall& call) {
   require_whole_warp(call);
-  Operands operands;
-  gather(call, operands);
-  double a[kM * kK];
-  double b[kK * kN];
-  widen<Element>(operands.a, a);
-  widen<Element>(operands.b, b);
-  for (int m = 0; m < kM; ++m) multiply_row(a + m * kK, b, operands.d + m * kN);
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    for (int i = 0; i < 4; ++i) {
-      arguments_of<MmaArguments>(call, lane).d[i] =
-          operands.d[index_in_b_or_d(position_in_d(lane, i))];
-    }
+  Held held;
+  collect(call, held);
+  Matrices matrices;
+  arrange<Element>(held.a, kPlacesInA, matrices.a);
+  arrange<Element>(held.b, kPlacesInB, matrices.b);
+  for (std::size_t i = 0; i < kM * kN; ++i) matrices.d[kPlacesInD[i]] = double(held.d[i]);
+  for (int m = 0; m < kM; ++m) {
+    multiply_row(matrices.a + m * kK, matrices.b, matrices.d + m * kN);
+  }
+  for (std::size_t i = 0; i < kM * kN; ++i) {
+    call.of<MmaArguments>(int(i / 4)).d[i % 4] = round_to_float(matrices.d[kPlacesInD[i]]);
   }
 }
 
@@ -115,10 +137,10 @@ void compute_mma(const WarpCall& call) {
 std::uint64_t bank_conflicts(const WarpCall& call, int matrix) {
   int rows_in_group[8] = {};
   for (int i = 0; i < 8; ++i) {
-    const void* row = arguments_of<LdmatrixArguments>(call, matrix * 8 + i).address;
+    const void* row = call.of<LdmatrixArguments>(matrix * 8 + i).address;
     bool is_first = true;  // the same row twice is read once
     for (int j = 0; j < i; ++j) {
-      is_first &= row != arguments_of<LdmatrixArguments>(call, matrix * 8 + j).address;
+      is_first &= row != call.of<LdmatrixArguments>(matrix * 8 + j).address;
     }
     rows_in_group[reinterpret_cast<std::uintptr_t>(row) / 16 % 8] += is_first;
   }
@@ -134,10 +156,10 @@ void compute_ldmatrix(const WarpCall& call) {
       for (int half = 0; half < 2; ++half) {
         Position at = position_in_8x8(lane, half);
         if (transposed) std::swap(at.row, at.column);
-        const auto& holder = arguments_of<LdmatrixArguments>(call, matrix * 8 + at.row);
+        const auto& holder = call.of<LdmatrixArguments>(matrix * 8 + at.row);
         reg |= unsigned(holder.row[at.column]) << 16 * half;
       }
-      arguments_of<LdmatrixArguments>(call, lane).r[matrix] = reg;
+      call.of<LdmatrixArguments>(lane).r[matrix] = reg;
     }
     count(&Counts::ldmatrix_conflicts, bank_conflicts(call, matrix));
   }

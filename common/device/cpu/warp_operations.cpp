@@ -23,11 +23,6 @@ struct VoteArguments {
   unsigned result;
 };
 
-template <typename Arguments>
-Arguments& arguments_of(const WarpCall& call, int lane) {
-  return *static_cast<Arguments*>(call.arguments[lane]);
-}
-
 /// Blames `lane` if the lane it reads is not there.
 void require_present(const WarpCall& call, int lane, int source_lane) {
   if (call.has(source_lane)) return;
@@ -40,16 +35,16 @@ void require_present(const WarpCall& call, int lane, int source_lane) {
 void compute_shuffle(const WarpCall& call) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (!call.has(lane)) continue;
-    auto& arguments = arguments_of<ShuffleArguments>(call, lane);
+    auto& arguments = call.of<ShuffleArguments>(lane);
     require_present(call, lane, arguments.source_lane);
-    arguments.result = arguments_of<ShuffleArguments>(call, arguments.source_lane).value;
+    arguments.result = call.of<ShuffleArguments>(arguments.source_lane).value;
   }
 }
 
 unsigned ballot_of(const WarpCall& call) {
   unsigned ballot = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (call.has(lane) && arguments_of<VoteArguments>(call, lane).predicate) ballot |= 1u << lane;
+    if (call.has(lane) && call.of<VoteArguments>(lane).predicate) ballot |= 1u << lane;
   }
   return ballot;
 }
@@ -60,7 +55,7 @@ void compute_vote(const WarpCall& call) {
   if (mode == VoteMode::any) result = result != 0;
   if (mode == VoteMode::all) result = result == call.present;
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (call.has(lane)) arguments_of<VoteArguments>(call, lane).result = result;
+    if (call.has(lane)) call.of<VoteArguments>(lane).result = result;
   }
 }
 
@@ -72,7 +67,7 @@ template <ReduceMode mode, int lanes>
 void compute_reduce(const WarpCall& call) {
   float x[kWarpSize] = {};
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (call.has(lane)) x[lane] = arguments_of<float>(call, lane);
+    if (call.has(lane)) x[lane] = call.of<float>(lane);
   }
   for (int offset = lanes / 2; offset > 0; offset /= 2) {
     float next[kWarpSize];
@@ -83,7 +78,7 @@ void compute_reduce(const WarpCall& call) {
     std::memcpy(x, next, sizeof(x));
   }
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (call.has(lane)) arguments_of<float>(call, lane) = x[lane];
+    if (call.has(lane)) call.of<float>(lane) = x[lane];
   }
 }
 

@@ -15,7 +15,7 @@ void check(cudaError_t status, const char* what, const char* file = __builtin_FI
 
 /// The checks around a launch: nothing may be pending before it, so that what is pending after it is
 /// its own.
-/// @throws DeviceError naming the launch at file:line
+/// @throws DeviceError naming the launch by its file and line
 void before_launch(const char* file, int line);
 void after_launch(const char* file, int line);
 

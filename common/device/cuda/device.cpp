@@ -32,6 +32,21 @@ int driver_version() {
   return version;
 }
 
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+};
+
+/// By two quick calls, since launchers ask. 0.0 where there is no GPU.
+ComputeCapability compute_capability() {
+  int device = 0;
+  ComputeCapability has;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&has.major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&has.minor, cudaDevAttrComputeCapabilityMinor, device);
+  return has;
+}
+
 /// What to do about an error that a reader is likely to meet.
 std::string advice(cudaError_t status) {
   switch (status) {
@@ -47,14 +62,11 @@ std::string advice(cudaError_t status) {
       return "; no GPU is visible (does `nvidia-smi` list one? is CUDA_VISIBLE_DEVICES set?)";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction: {
-      int device = 0, major = 0, minor = 0;
-      cudaGetDevice(&device);
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+      const ComputeCapability has = compute_capability();
       return fmt::format(
           "; built for {}, the device is {}{}: configure with "
           "-DCMAKE_CUDA_ARCHITECTURES={}{}",
-          WORKSHOP_CUDA_ARCHITECTURES, major, minor, major, minor);
+          WORKSHOP_CUDA_ARCHITECTURES, has.major, has.minor, has.major, has.minor);
     }
     default:
       return "";
@@ -80,16 +92,6 @@ bool is_kernel_fault(cudaError_t status) {
 bool is_no_device(cudaError_t status) {
   return status == cudaErrorNoDevice ||
          (status == cudaErrorInsufficientDriver && driver_version() == 0);
-}
-
-cudaDeviceProp current_device() {
-  int count = 0;
-  cuda::check(cudaGetDeviceCount(&count), "looking for a GPU");
-  int device = 0;
-  cudaDeviceProp properties{};
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-  return properties;
 }
 
 /// An event that is destroyed also when a launch throws.
@@ -140,7 +142,12 @@ void after_launch(const char* file, int line) {
 DeviceKind device_kind() { return DeviceKind::gpu; }
 
 DeviceInfo device_info() {
-  const cudaDeviceProp properties = current_device();
+  int count = 0;
+  cuda::check(cudaGetDeviceCount(&count), "looking for a GPU");
+  int device = 0;
+  cudaDeviceProp properties{};
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   return {DeviceKind::gpu, properties.name,
           fmt::format("compute capability {}.{}, {} multiprocessors, driver for CUDA {}, runtime "
                       "CUDA {}",
@@ -149,13 +156,13 @@ DeviceInfo device_info() {
 }
 
 void require_compute_capability(int needed) {
-  const cudaDeviceProp properties = current_device();
-  if (10 * properties.major + properties.minor >= needed) return;
-  throw DeviceError(
-      fmt::format("{} has compute capability {}.{} and this kernel needs {}.{} or higher; the "
+  const ComputeCapability has = compute_capability();
+  if (10 * has.major + has.minor >= needed) return;
+  throw NoDevice(
+      fmt::format("{} has compute capability {}.{} and this kernel needs {}.{} or higher: the "
                   "earlier stages run "
                   "on it",
-                  properties.name, properties.major, properties.minor, needed / 10, needed % 10));
+                  device_info().name, has.major, has.minor, needed / 10, needed % 10));
 }
 
 void synchronize(Stream stream) {

@@ -20,6 +20,16 @@ TEST_CASE("the GPU says what it is") {
   CHECK_THAT(info.description, ContainsSubstring("compute capability"));
 }
 
+TEST_CASE(
+    "a compute capability that the GPU lacks is refused with what it has and what is needed") {
+  workshop::require_device();
+  CHECK_NOTHROW(simt::require_compute_capability(75));
+  CHECK_THROWS_AS(simt::require_compute_capability(999), simt::NoDevice);
+  CHECK_THROWS_WITH(simt::require_compute_capability(999),
+                    ContainsSubstring(simt::device_info().name + " has compute capability") &&
+                        ContainsSubstring("this kernel needs 99.9 or higher"));
+}
+
 TEST_CASE("a buffer on the GPU keeps what is put into it, and is aligned") {
   workshop::require_device();
   simt::Buffer buffer(1000);
