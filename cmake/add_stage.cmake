@@ -14,6 +14,9 @@ function(add_stage_on folder name suffix source device label previous)
 
   add_executable(${name}${suffix} ${folder}/main.cpp)
   target_link_libraries(${name}${suffix} PRIVATE ${name}${suffix}_lib workshop_harness ${device})
+  if(device STREQUAL simt_cpu)
+    set_property(GLOBAL APPEND PROPERTY WORKSHOP_CPU_PROGRAMS ${name}${suffix})
+  endif()
 
   if(WORKSHOP_BENCHMARKS)
     add_executable(${name}${suffix}_bench ${folder}/bench.cpp)

@@ -54,9 +54,9 @@ std::vector<BenchPoint> required_points(const BenchGrid& grid, const Stage& stag
 /// "stage2_online_softmax/n:1024/d:64/type:fp16/mask:none/block_n:32"
 std::string bench_name(const Stage& stage, const BenchPoint& point);
 
-/// Floating-point operations by the convention of the FlashAttention papers: a multiplication and an
-/// addition for each product of QK^T and PV, nothing for the softmax, and masked scores not counted.
-/// 4 N^2 D without a mask; causal 4 D N(N+1)/2, since row i sees i + 1 keys.
+/// Floating-point operations: a multiplication and an addition for each product of QK^T and PV, nothing
+/// for the softmax, and masked scores not counted. 4 N^2 D without a mask; causal 4 D N(N+1)/2, since
+/// row i sees i + 1 keys. (The FlashAttention papers count alike, with N^2/2 under the mask.)
 double flops(const BenchPoint& point);
 
 /// Compulsory traffic in bytes: Q, K and V read once, O written once, 2 bytes an element. No kernel

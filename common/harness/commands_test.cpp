@@ -15,6 +15,7 @@
 #include "common/attention/error_bound.hpp"
 #include "common/attention/safetensors.hpp"
 #include "common/device/device.hpp"
+#include "common/harness/bench_command.hpp"
 #include "common/harness/catch.hpp"
 #include "common/harness/exit_status.hpp"
 #include "common/harness/run_command.hpp"
@@ -119,7 +120,7 @@ TEST_CASE("a stage is named by its number, its short name or its folder") {
   }
 }
 
-TEST_CASE("of a stage with steps one is named by --step; alone it means the last") {
+TEST_CASE("of a stage with steps one is named by --step, and alone it means the last") {
   for (const char* name : {"4", "stage4", "stage4_tuning", "stage4_tuning/"}) {
     CHECK(&stage_named(name) == &*std::prev(std::end(kStages)));
     CHECK(&stage_named(name, 1) == &stage(4, 1));
@@ -172,6 +173,33 @@ TEST_CASE("run refuses before it builds or launches") {
     INFO(arguments.front() << " " << arguments.back());
     CHECK_THROWS_AS(run_command(arguments), Refusal);
   }
+}
+
+TEST_CASE("bench refuses before it builds or launches, and leaves an older result as it is") {
+  const TemporaryFolder folder;
+  const std::string older = folder.file("older.json");
+  std::ofstream(older) << "older";
+  const std::vector<std::vector<std::string>> refused = {{"7"},
+                                                         {"--step", "1"},
+                                                         {"4", "--step", "99"},
+                                                         {"1", "--n", "33"},
+                                                         {"2", "--mask", "causal"},
+                                                         {"3", "--block-n", "64"},
+                                                         {"--n", "2049"},
+                                                         {"--device", "tpu"},
+                                                         {"--dtype", "fp8"},
+                                                         {"--what"}};
+  for (std::vector<std::string> arguments : refused) {
+    INFO(arguments.front() << " " << arguments.back());
+    arguments.insert(arguments.end(), {"--output", older});
+    CHECK_THROWS_AS(bench_command(arguments), Refusal);
+  }
+  CHECK_THROWS_AS(bench_command({"--output", folder.file("none/results.json")}), Refusal);
+  CHECK_THROWS_AS(bench_command({"--output", folder.path.string()}), Refusal);
+  CHECK(folder.count() == 1);
+  std::string kept;
+  std::ifstream(older) >> kept;
+  CHECK(kept == "older");
 }
 
 TEST_CASE("every kind of error ends with its status") {

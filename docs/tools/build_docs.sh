@@ -46,7 +46,7 @@ pages() {
   {
     printf '%s\n' README.md docs/cuda_primer.md
     find stage[1-9]_* -name README.md | sort
-    printf '%s\n' trace/README.md docs/glossary.md docs/design/README.md docs/results/README.md
+    printf '%s\n' trace/README.md docs/glossary.md docs/design/README.md docs/benchmarks.md docs/results/README.md
     find docs common CONTRIBUTING.md -name '*.md' | sort
   } | awk '!seen[$0]++' | tr '\n' ' '
 }

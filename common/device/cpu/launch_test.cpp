@@ -211,7 +211,8 @@ TEST_CASE("what kernels do is counted as a profiler counts it") {
   CHECK(counts.votes == 22);
 }
 
-TEST_CASE("a trace record carries the state and where it is from; without a sink nothing happens") {
+TEST_CASE(
+    "a trace record carries the state and where it is from, and without a sink nothing happens") {
   struct Kept {
     unsigned block, thread;
     int q_row, n_block;
