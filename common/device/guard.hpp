@@ -12,9 +12,9 @@
 
 namespace simt {
 
-/// On each side: more than the 16 rows of 64 elements that a block owns, so that a block that goes
-/// past the end of a ragged tensor meets guard words and nothing else.
-inline constexpr std::size_t kGuardBytes = 4096;
+/// On each side: 64 rows of 64 elements, the most that a block owns or a tile has, so that a block that
+/// goes past the end of a ragged tensor meets guard words and nothing else.
+inline constexpr std::size_t kGuardBytes = 8192;
 
 inline constexpr auto kGuard = [] {
   std::array<std::uint16_t, kGuardBytes / sizeof(std::uint16_t)> words{};

@@ -18,7 +18,8 @@
 ///   | simt::cp_async_wait<P>()                | cp.async.wait_group: all but P groups are there       |
 ///   | simt::trace(...)                        | a line in a trace on the CPU device, nothing on a GPU |
 ///
-/// From mma on these need compute capability 8.0: a launcher calls simt::require_compute_capability(80).
+/// What is named after mma, ldmatrix and cp.async needs compute capability 8.0 here (ldmatrix alone would
+/// run on 7.5): a launcher calls simt::require_compute_capability(80).
 ///
 /// All else in a kernel is CUDA's own: __global__, threadIdx, __syncthreads(), __shfl_xor_sync(), ...
 #pragma once

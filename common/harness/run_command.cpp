@@ -182,10 +182,11 @@ void run_one(const Case& one, const ScratchFolder& scratch, Findings& findings) 
   }
 }
 
-std::string closing_line(const CommandLine& line, const Findings& findings) {
+/// `next` is the stage to read about.
+std::string closing_line(const Stage& next, const Findings& findings) {
   if (findings.status != kAllRight) return "Not all is right: the lines above say what.";
   return fmt::format("{0} of {0} within the error bound. Read next: {1}/README.md",
-                     findings.rows.size(), chosen_stages(line).front()->folder);
+                     findings.rows.size(), next.folder);
 }
 
 void print_list() {
@@ -235,7 +236,7 @@ int run_command(const std::vector<std::string>& arguments) {
   const ScratchFolder scratch;
   Findings findings;
   for (const Case& one : cases) run_one(one, scratch, findings);
-  fmt::print("{}\n{}\n", table(findings.rows), closing_line(line, findings));
+  fmt::print("{}\n{}\n", table(findings.rows), closing_line(*cases.front().stage, findings));
   if (request.json) write_results(*request.json, "run", findings.rows, findings.devices);
   return findings.status;
 }

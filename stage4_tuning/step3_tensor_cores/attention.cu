@@ -18,11 +18,11 @@
 ///
 /// Who owns what (4 warps; a warp has a slab of 16 query rows, the rows of an mma)
 ///
-///   | lane t of a warp       | owns                                          | phase   |
-///   |------------------------|-----------------------------------------------|---------|
-///   | rows t / 4, t / 4 + 8  | two query rows (half 0 and 1), their m and l  | all     |
-///   | pair = 2 (t % 4)       | keys    pair, pair + 1 of every 8             | 2b, 2c  |
-///   |                        | columns pair, pair + 1 of every 8 of a        | 2c to 3 |
+///   | lane t of a warp  | owns                                            | phase   |
+///   |-------------------|-------------------------------------------------|---------|
+///   | group = t / 4     | query rows group and group + 8, their m and l   | all     |
+///   | pair  = 2 (t % 4) | of a strip of 8 keys    pair and pair + 1       | 2b, 2c  |
+///   |                   | of a strip of 8 columns pair and pair + 1, of a | 2c to 3 |
 ///
 /// Shared memory (D = 64: 9,216 bytes with kBlockN = 32, 18,432 with 64)
 ///
@@ -57,10 +57,11 @@ struct TileShape {
   static constexpr int kBlockN = BlockN;       // keys a tile holds
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kLanesPerRow = 4;
+  static constexpr int kPitch = kHeadDim + 8;          // of a row in shared memory
   static constexpr int kHeadDimSteps = kHeadDim / 16;  // an mma sums over 16: of q k^T
   static constexpr int kKeySteps = kBlockN / 16;       //                       of p V
-  static constexpr int kKeyTiles = kBlockN / 8;        // an mma has 8 columns: of the scores
-  static constexpr int kColTiles = kHeadDim / 8;       //                       of a
+  static constexpr int kKeyStrips = kBlockN / 8;       // and has strips of 8 columns: of the scores
+  static constexpr int kColStrips = kHeadDim / 8;      //                              of a
 
   static_assert(kHeadDim % 16 == 0 && kBlockN % 16 == 0, "an mma sums over 16 at a time");
 };
@@ -68,8 +69,8 @@ struct TileShape {
 
 template <typename Tile, typename Element>
 struct SharedTiles {
-  Element k[Tile::kBlockN][Tile::kHeadDim + 8];
-  Element v[Tile::kBlockN][Tile::kHeadDim + 8];
+  Element k[Tile::kBlockN][Tile::kPitch];
+  Element v[Tile::kBlockN][Tile::kPitch];
 };
 static_assert(sizeof(SharedTiles<TileShape<64, 32>, workshop::Half>) == 9'216, "as the map says");
 static_assert(sizeof(SharedTiles<TileShape<64, 64>, workshop::Half>) == 18'432, "as the map says");
@@ -85,12 +86,13 @@ __device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
   constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
   for (int i = threadIdx.x; i < kRows * kChunks; i += Tile::kThreads) {
     const int row = i / kChunks;
-    const int col = i % kChunks * 8;
-    uint4 chunk = {};
+    const int chunk = i % kChunks;
+    uint4 elements = {};
     if (first_row + row < seq_len) {
-      chunk = *reinterpret_cast<const uint4*>(&tensor[(first_row + row) * Tile::kHeadDim + col]);
+      elements =
+          *reinterpret_cast<const uint4*>(&tensor[(first_row + row) * Tile::kHeadDim + chunk * 8]);
     }
-    *reinterpret_cast<uint4*>(&tile_smem[row][col]) = chunk;
+    *reinterpret_cast<uint4*>(&tile_smem[row][chunk * 8]) = elements;
   }
 }
 
@@ -98,36 +100,37 @@ __device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
 /// The A operands of q k^T: of each 16 columns, this lane's pairs of both of its rows.
 template <typename Tile, typename Element>
 __device__ void load_queries(unsigned (&q_frag)[Tile::kHeadDimSteps][4], const Element* q,
-                             int q_row, int seq_len,  // [N][D]
-                             int pair) {
-  for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
+                             int q_row,  // [N][D]
+                             int seq_len, int pair) {
+  for (int k_step = 0; k_step < Tile::kHeadDimSteps; ++k_step) {
     for (int i = 0; i < 4; ++i) {
       const int row = q_row + i % 2 * 8;
-      const int col = step * 16 + i / 2 * 8 + pair;
-      q_frag[step][i] = row < seq_len ? simt::load_pair(&q[row * Tile::kHeadDim + col]) : 0;
+      const int col = k_step * 16 + i / 2 * 8 + pair;
+      q_frag[k_step][i] = row < seq_len ? simt::load_pair(&q[row * Tile::kHeadDim + col]) : 0;
     }
   }
 }
 // [load_queries]
 
 // [tile_scores]
-/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile. They come in as 0.
+/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile, a strip of 8 keys at a time.
+/// They come in as 0.
 ///
-/// B is k^T: this lane gives it key t / 4 of every 8, two neighbouring columns to a register.
+/// B is k^T: a lane gives it key `group` of each strip, two neighbouring columns to a register.
 template <typename Tile, typename Element>
-__device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
+__device__ void tile_scores(float (&scores)[Tile::kKeyStrips][4],
                             const unsigned (&q_frag)[Tile::kHeadDimSteps][4],
-                            const SharedTiles<Tile, Element>& smem, int row, int pair,
-                            float softmax_scale) {
-  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
-    for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
-      const Element* k = &smem.k[tile * 8 + row][step * 16 + pair];
-      simt::mma_m16n8k16<Element>(scores[tile], q_frag[step], simt::load_pair(k),
+                            const Element (&k_smem)[Tile::kBlockN][Tile::kPitch], int group,
+                            int pair, float softmax_scale) {
+  for (int strip = 0; strip < Tile::kKeyStrips; ++strip) {
+    for (int k_step = 0; k_step < Tile::kHeadDimSteps; ++k_step) {
+      const Element* k = &k_smem[strip * 8 + group][k_step * 16 + pair];
+      simt::mma_m16n8k16<Element>(scores[strip], q_frag[k_step], simt::load_pair(k),
                                   simt::load_pair(k + 8));
     }
   }
-  for (auto& tile : scores) {
-    for (float& score : tile) score *= softmax_scale;
+  for (auto& strip : scores) {
+    for (float& score : strip) score *= softmax_scale;
   }
 }
 // [tile_scores]
@@ -138,13 +141,13 @@ __device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
 /// Every row sees key 0, in the first tile: m is finite from there on, and a tile that is masked
 /// whole leaves (m, l, a) bitwise as they were (alpha = exp(m - m) = 1, every p = exp(-inf) = 0).
 template <typename Tile>
-__device__ void mask_scores(float (&scores)[Tile::kKeyTiles][4], int q_row, int first_key, int pair,
-                            int seq_len, bool causal) {
-  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
+__device__ void mask_scores(float (&scores)[Tile::kKeyStrips][4], int q_row, int first_key,
+                            int pair, int seq_len, bool causal) {
+  for (int strip = 0; strip < Tile::kKeyStrips; ++strip) {
     for (int i = 0; i < 4; ++i) {
-      const int k_col = first_key + tile * 8 + pair + i % 2;
+      const int k_col = first_key + strip * 8 + pair + i % 2;
       const bool visible = k_col < seq_len && (!causal || k_col <= q_row + i / 2 * 8);
-      if (!visible) scores[tile][i] = -INFINITY;
+      if (!visible) scores[strip][i] = -INFINITY;
     }
   }
 }
@@ -156,22 +159,22 @@ __device__ void mask_scores(float (&scores)[Tile::kKeyTiles][4], int q_row, int 
 ///     m' = max(m, max s)    alpha = exp(m - m')    p = exp(s - m')    l' = alpha l + sum p
 ///
 /// All lanes of the row end with the same m' and l'.
-/// @param half  which of the two rows of this lane
+/// @param r  which of the two rows of this lane
 /// @returns alpha, which is 0 on the first tile, where m = -inf
 template <typename Tile>
-__device__ float update_row_stats(float (&scores)[Tile::kKeyTiles][4], float& row_max,
-                                  float& row_sum, int half) {
+__device__ float update_row_stats(float (&scores)[Tile::kKeyStrips][4], float& row_max,
+                                  float& row_sum, int r) {
   float new_max = row_max;
-  for (const auto& tile : scores) {
-    new_max = fmaxf(new_max, fmaxf(tile[2 * half], tile[2 * half + 1]));
+  for (const auto& strip : scores) {
+    new_max = fmaxf(new_max, fmaxf(strip[2 * r], strip[2 * r + 1]));
   }
   new_max = simt::reduce_max<Tile::kLanesPerRow>(new_max);
 
   float tile_sum = 0;
-  for (auto& tile : scores) {
-    for (int i = 2 * half; i < 2 * half + 2; ++i) {
-      tile[i] = expf(tile[i] - new_max);
-      tile_sum += tile[i];
+  for (auto& strip : scores) {
+    for (int i = 2 * r; i < 2 * r + 2; ++i) {
+      strip[i] = expf(strip[i] - new_max);
+      tile_sum += strip[i];
     }
   }
   tile_sum = simt::reduce_sum<Tile::kLanesPerRow>(tile_sum);
@@ -189,11 +192,11 @@ __device__ float update_row_stats(float (&scores)[Tile::kKeyTiles][4], float& ro
 /// Two neighbours round to the input type and share a register. (row_sum has summed them unrounded.)
 template <typename Tile, typename Element>
 __device__ void pack_probs(unsigned (&p_frag)[Tile::kKeySteps][4],
-                           const float (&probs)[Tile::kKeyTiles][4]) {
-  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
-    for (int half = 0; half < 2; ++half) {
-      p_frag[tile / 2][tile % 2 * 2 + half] =
-          simt::pack<Element>(probs[tile][2 * half], probs[tile][2 * half + 1]);
+                           const float (&probs)[Tile::kKeyStrips][4]) {
+  for (int strip = 0; strip < Tile::kKeyStrips; ++strip) {
+    for (int r = 0; r < 2; ++r) {
+      p_frag[strip / 2][strip % 2 * 2 + r] =
+          simt::pack<Element>(probs[strip][2 * r], probs[strip][2 * r + 1]);
     }
   }
 }
@@ -201,28 +204,29 @@ __device__ void pack_probs(unsigned (&p_frag)[Tile::kKeySteps][4],
 
 /// a' = alpha a: what was summed relative to the old maximum becomes relative to the new one.
 template <typename Tile>
-__device__ void rescale_output(float (&acc_o)[Tile::kColTiles][4], const float (&alpha)[2]) {
-  for (auto& tile : acc_o) {
-    for (int i = 0; i < 4; ++i) tile[i] *= alpha[i / 2];
+__device__ void rescale_output(float (&acc_o)[Tile::kColStrips][4], const float (&alpha)[2]) {
+  for (auto& strip : acc_o) {
+    for (int i = 0; i < 4; ++i) strip[i] *= alpha[i / 2];
   }
 }
 
 // [accumulate_pv]
 /// a' = a + p V for 16 rows and all columns.
 ///
-/// B is V: this lane gives it column t / 4 of every 8. The two keys that share a register lie in two
-/// rows of the tile: they are put together from two reads.
+/// B is V: a lane gives it column `group` of each strip. The two keys that share a register lie in
+/// two rows of the tile: they are put together from two reads.
 template <typename Tile, typename Element>
-__device__ void accumulate_pv(float (&acc_o)[Tile::kColTiles][4],
+__device__ void accumulate_pv(float (&acc_o)[Tile::kColStrips][4],
                               const unsigned (&p_frag)[Tile::kKeySteps][4],
-                              const SharedTiles<Tile, Element>& smem, int row, int pair) {
-  for (int tile = 0; tile < Tile::kColTiles; ++tile) {
-    const int col = tile * 8 + row;
-    for (int step = 0; step < Tile::kKeySteps; ++step) {
-      const int key = step * 16 + pair;
-      simt::mma_m16n8k16<Element>(acc_o[tile], p_frag[step],
-                                  simt::pack(smem.v[key][col], smem.v[key + 1][col]),
-                                  simt::pack(smem.v[key + 8][col], smem.v[key + 9][col]));
+                              const Element (&v_smem)[Tile::kBlockN][Tile::kPitch], int group,
+                              int pair) {
+  for (int strip = 0; strip < Tile::kColStrips; ++strip) {
+    const int col = strip * 8 + group;
+    for (int k_step = 0; k_step < Tile::kKeySteps; ++k_step) {
+      const int key = k_step * 16 + pair;
+      simt::mma_m16n8k16<Element>(acc_o[strip], p_frag[k_step],
+                                  simt::pack(v_smem[key][col], v_smem[key + 1][col]),
+                                  simt::pack(v_smem[key + 8][col], v_smem[key + 9][col]));
     }
   }
 }
@@ -233,14 +237,14 @@ __device__ void accumulate_pv(float (&acc_o)[Tile::kColTiles][4],
 /// Each row has one owner, and the owner of a row past the end stores nothing.
 template <typename Tile, typename Element>
 __device__ void store_output(Element* o, int q_row, int seq_len,  // [N][D]
-                             const float (&acc_o)[Tile::kColTiles][4], const float (&row_sum)[2],
+                             const float (&acc_o)[Tile::kColStrips][4], const float (&row_sum)[2],
                              int pair) {
-  for (int tile = 0; tile < Tile::kColTiles; ++tile) {
+  for (int strip = 0; strip < Tile::kColStrips; ++strip) {
     for (int i = 0; i < 4; ++i) {
       const int row = q_row + i / 2 * 8;
-      const int col = tile * 8 + pair + i % 2;
+      const int col = strip * 8 + pair + i % 2;
       if (row >= seq_len) continue;
-      o[row * Tile::kHeadDim + col] = simt::from_float<Element>(acc_o[tile][i] / row_sum[i / 2]);
+      o[row * Tile::kHeadDim + col] = simt::from_float<Element>(acc_o[strip][i] / row_sum[i / 2]);
     }
   }
 }
@@ -265,11 +269,12 @@ __global__ void __launch_bounds__(Tile::kThreads)
                      Element* o,        // [N][D]
                      int seq_len, float softmax_scale, bool causal) {
   auto& smem = *simt::dynamic_shared<SharedTiles<Tile, Element>>();
-  const int warp = threadIdx.x / 32;
-  const int row = threadIdx.x % 32 / Tile::kLanesPerRow;  // of every 8
-  const int pair = threadIdx.x % Tile::kLanesPerRow * 2;  // of every 8, too
+  const int warp_id = threadIdx.x / 32;
+  const int lane_id = threadIdx.x % 32;
+  const int group = lane_id / Tile::kLanesPerRow;
+  const int pair = lane_id % Tile::kLanesPerRow * 2;
   const int m_block = blockIdx.x;
-  const int q_row = m_block * Tile::kBlockM + warp * 16 + row;  // of half 0; half 1 is 8 below
+  const int q_row = m_block * Tile::kBlockM + warp_id * 16 + group;  // and q_row + 8
   const int num_n_blocks = count_n_blocks<Tile>(m_block, seq_len, causal);
 
   // 1  The queries of this warp stay in registers for the whole sweep.
@@ -278,7 +283,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
 
   float row_max[2] = {-INFINITY, -INFINITY};  // m
   float row_sum[2] = {};                      // l
-  float acc_o[Tile::kColTiles][4] = {};       // a
+  float acc_o[Tile::kColStrips][4] = {};      // a
 
   // [sweep]
   // 2  One sweep over the keys, a tile at a time.
@@ -289,21 +294,21 @@ __global__ void __launch_bounds__(Tile::kThreads)
     __syncthreads();  // B1
 
     // 2b  Scores: the rows of this warp against all keys, as far as the rows may see them.
-    float scores[Tile::kKeyTiles][4] = {};
-    tile_scores<Tile>(scores, q_frag, smem, row, pair, softmax_scale);
+    float scores[Tile::kKeyStrips][4] = {};
+    tile_scores<Tile>(scores, q_frag, smem.k, group, pair, softmax_scale);
     mask_scores<Tile>(scores, q_row, n_block * Tile::kBlockN, pair, seq_len, causal);
 
     // 2c  The rows move to their new maximum, and with them what they have summed so far.
     float alpha[2];
-    for (int half = 0; half < 2; ++half) {
-      alpha[half] = update_row_stats<Tile>(scores, row_max[half], row_sum[half], half);
+    for (int r = 0; r < 2; ++r) {
+      alpha[r] = update_row_stats<Tile>(scores, row_max[r], row_sum[r], r);
     }
     rescale_output<Tile>(acc_o, alpha);
     unsigned p_frag[Tile::kKeySteps][4];
     pack_probs<Tile, Element>(p_frag, scores);
 
     // 2d  The share of this tile.
-    accumulate_pv<Tile>(acc_o, p_frag, smem, row, pair);
+    accumulate_pv<Tile>(acc_o, p_frag, smem.v, group, pair);
     simt::trace(q_row, n_block, row_max, alpha, row_sum, acc_o);
     __syncthreads();  // B3
   }

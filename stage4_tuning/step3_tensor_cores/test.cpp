@@ -85,7 +85,7 @@ std::uint64_t mma_of(int n, int d, int block_n) {
 
 }  // namespace
 
-TEST_CASE("the number of mma is that of the page") {
+TEST_CASE("the numbers of mma and of barriers are those of the page") {
   CHECK(mma_of(2048, 64, 64) == 262'144);
   for (const int n : {1, 64, 65, 333}) {
     for (const int d : workshop::kHeadDims) {
@@ -95,6 +95,8 @@ TEST_CASE("the number of mma is that of the page") {
         simt::cpu::reset_counts();
         workshop::DeviceCase(inputs, workshop::Mask::none, block_n).run(kContract.attention);
         CHECK(simt::cpu::counts().mma == mma_of(n, d, block_n));
+        const int tiles = (n + 63) / 64 * ((n + block_n - 1) / block_n);  // of all blocks
+        CHECK(simt::cpu::counts().block_barriers == std::uint64_t(2 * tiles));
       }
     }
   }

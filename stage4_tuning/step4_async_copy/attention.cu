@@ -19,11 +19,11 @@
 ///
 /// Who owns what (4 warps; a warp has a slab of 16 query rows, the rows of an mma)
 ///
-///   | lane t of a warp       | owns                                          | phase   |
-///   |------------------------|-----------------------------------------------|---------|
-///   | rows t / 4, t / 4 + 8  | two query rows (half 0 and 1), their m and l  | all     |
-///   | pair = 2 (t % 4)       | keys    pair, pair + 1 of every 8             | 2b, 2c  |
-///   |                        | columns pair, pair + 1 of every 8 of a        | 2c to 3 |
+///   | lane t of a warp  | owns                                            | phase   |
+///   |-------------------|-------------------------------------------------|---------|
+///   | group = t / 4     | query rows group and group + 8, their m and l   | all     |
+///   | pair  = 2 (t % 4) | of a strip of 8 keys    pair and pair + 1       | 2b, 2c  |
+///   |                   | of a strip of 8 columns pair and pair + 1, of a | 2c to 3 |
 ///
 /// Shared memory (D = 64: 16,384 bytes with kBlockN = 32, 32,768 with 64)
 ///
@@ -60,8 +60,8 @@ struct TileShape {
   static constexpr int kLanesPerRow = 4;
   static constexpr int kHeadDimSteps = kHeadDim / 16;  // an mma sums over 16: of q k^T
   static constexpr int kKeySteps = kBlockN / 16;       //                       of p V
-  static constexpr int kKeyTiles = kBlockN / 8;        // an mma has 8 columns: of the scores
-  static constexpr int kColTiles = kHeadDim / 8;       //                       of a
+  static constexpr int kKeyStrips = kBlockN / 8;       // and has strips of 8 columns: of the scores
+  static constexpr int kColStrips = kHeadDim / 8;      //                              of a
 
   static_assert(kHeadDim % 16 == 0 && kBlockN % 16 == 0, "an mma sums over 16 at a time");
 };
@@ -110,40 +110,42 @@ __device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
 /// The A operands of q k^T: of each 16 columns, this lane's pairs of both of its rows.
 template <typename Tile, typename Element>
 __device__ void load_queries(unsigned (&q_frag)[Tile::kHeadDimSteps][4], const Element* q,
-                             int q_row, int seq_len,  // [N][D]
-                             int pair) {
-  for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
+                             int q_row,  // [N][D]
+                             int seq_len, int pair) {
+  for (int k_step = 0; k_step < Tile::kHeadDimSteps; ++k_step) {
     for (int i = 0; i < 4; ++i) {
       const int row = q_row + i % 2 * 8;
-      const int col = step * 16 + i / 2 * 8 + pair;
-      q_frag[step][i] = row < seq_len ? simt::load_pair(&q[row * Tile::kHeadDim + col]) : 0;
+      const int col = k_step * 16 + i / 2 * 8 + pair;
+      q_frag[k_step][i] = row < seq_len ? simt::load_pair(&q[row * Tile::kHeadDim + col]) : 0;
     }
   }
 }
 // [load_queries]
 
 // [tile_scores]
-/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile. They come in as 0.
+/// scores = q k^T * softmax_scale for 16 rows and all keys of the tile, a strip of 8 keys at a time.
+/// They come in as 0.
 ///
-/// B is k^T. One ldmatrix brings the operands of two mma, for 16 keys: lane t names the row of 16
-/// bytes that begins key t % 8 of matrix t / 8, and gets its pair of row t / 4 of each matrix.
+/// B is k^T. One ldmatrix brings the operands of two mma: its matrices 0 and 1 are columns 0 to 7 and
+/// 8 to 15 of one strip of keys, 2 and 3 those of the next. Lane t names row t % 8 of matrix t / 8, and
+/// gets its pair of row `group` of all four.
 template <typename Tile, typename Element>
-__device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
+__device__ void tile_scores(float (&scores)[Tile::kKeyStrips][4],
                             const unsigned (&q_frag)[Tile::kHeadDimSteps][4],
-                            const Element (&k_smem)[Tile::kBlockN][Tile::kHeadDim], int lane,
+                            const Element (&k_smem)[Tile::kBlockN][Tile::kHeadDim], int lane_id,
                             float softmax_scale) {
-  for (int tile = 0; tile < Tile::kKeyTiles; tile += 2) {
-    for (int step = 0; step < Tile::kHeadDimSteps; ++step) {
-      const int key = tile * 8 + lane / 16 * 8 + lane % 8;
-      const int chunk = step * 2 + lane / 8 % 2;
+  for (int strip = 0; strip < Tile::kKeyStrips; strip += 2) {
+    for (int k_step = 0; k_step < Tile::kHeadDimSteps; ++k_step) {
+      const int key = strip * 8 + lane_id / 16 * 8 + lane_id % 8;
+      const int chunk = k_step * 2 + lane_id / 8 % 2;
       unsigned k_frag[4];
       simt::ldmatrix_x4(k_frag, &k_smem[key][swizzled_col<Tile>(key, chunk)]);
-      simt::mma_m16n8k16<Element>(scores[tile], q_frag[step], k_frag[0], k_frag[1]);
-      simt::mma_m16n8k16<Element>(scores[tile + 1], q_frag[step], k_frag[2], k_frag[3]);
+      simt::mma_m16n8k16<Element>(scores[strip], q_frag[k_step], k_frag[0], k_frag[1]);
+      simt::mma_m16n8k16<Element>(scores[strip + 1], q_frag[k_step], k_frag[2], k_frag[3]);
     }
   }
-  for (auto& tile : scores) {
-    for (float& score : tile) score *= softmax_scale;
+  for (auto& strip : scores) {
+    for (float& score : strip) score *= softmax_scale;
   }
 }
 // [tile_scores]
@@ -154,13 +156,13 @@ __device__ void tile_scores(float (&scores)[Tile::kKeyTiles][4],
 /// Every row sees key 0, in the first tile: m is finite from there on, and a tile that is masked
 /// whole leaves (m, l, a) bitwise as they were (alpha = exp(m - m) = 1, every p = exp(-inf) = 0).
 template <typename Tile>
-__device__ void mask_scores(float (&scores)[Tile::kKeyTiles][4], int q_row, int first_key, int pair,
-                            int seq_len, bool causal) {
-  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
+__device__ void mask_scores(float (&scores)[Tile::kKeyStrips][4], int q_row, int first_key,
+                            int pair, int seq_len, bool causal) {
+  for (int strip = 0; strip < Tile::kKeyStrips; ++strip) {
     for (int i = 0; i < 4; ++i) {
-      const int k_col = first_key + tile * 8 + pair + i % 2;
+      const int k_col = first_key + strip * 8 + pair + i % 2;
       const bool visible = k_col < seq_len && (!causal || k_col <= q_row + i / 2 * 8);
-      if (!visible) scores[tile][i] = -INFINITY;
+      if (!visible) scores[strip][i] = -INFINITY;
     }
   }
 }
@@ -172,22 +174,22 @@ __device__ void mask_scores(float (&scores)[Tile::kKeyTiles][4], int q_row, int 
 ///     m' = max(m, max s)    alpha = exp(m - m')    p = exp(s - m')    l' = alpha l + sum p
 ///
 /// All lanes of the row end with the same m' and l'.
-/// @param half  which of the two rows of this lane
+/// @param r  which of the two rows of this lane
 /// @returns alpha, which is 0 on the first tile, where m = -inf
 template <typename Tile>
-__device__ float update_row_stats(float (&scores)[Tile::kKeyTiles][4], float& row_max,
-                                  float& row_sum, int half) {
+__device__ float update_row_stats(float (&scores)[Tile::kKeyStrips][4], float& row_max,
+                                  float& row_sum, int r) {
   float new_max = row_max;
-  for (const auto& tile : scores) {
-    new_max = fmaxf(new_max, fmaxf(tile[2 * half], tile[2 * half + 1]));
+  for (const auto& strip : scores) {
+    new_max = fmaxf(new_max, fmaxf(strip[2 * r], strip[2 * r + 1]));
   }
   new_max = simt::reduce_max<Tile::kLanesPerRow>(new_max);
 
   float tile_sum = 0;
-  for (auto& tile : scores) {
-    for (int i = 2 * half; i < 2 * half + 2; ++i) {
-      tile[i] = expf(tile[i] - new_max);
-      tile_sum += tile[i];
+  for (auto& strip : scores) {
+    for (int i = 2 * r; i < 2 * r + 2; ++i) {
+      strip[i] = expf(strip[i] - new_max);
+      tile_sum += strip[i];
     }
   }
   tile_sum = simt::reduce_sum<Tile::kLanesPerRow>(tile_sum);
@@ -205,11 +207,11 @@ __device__ float update_row_stats(float (&scores)[Tile::kKeyTiles][4], float& ro
 /// Two neighbours round to the input type and share a register. (row_sum has summed them unrounded.)
 template <typename Tile, typename Element>
 __device__ void pack_probs(unsigned (&p_frag)[Tile::kKeySteps][4],
-                           const float (&probs)[Tile::kKeyTiles][4]) {
-  for (int tile = 0; tile < Tile::kKeyTiles; ++tile) {
-    for (int half = 0; half < 2; ++half) {
-      p_frag[tile / 2][tile % 2 * 2 + half] =
-          simt::pack<Element>(probs[tile][2 * half], probs[tile][2 * half + 1]);
+                           const float (&probs)[Tile::kKeyStrips][4]) {
+  for (int strip = 0; strip < Tile::kKeyStrips; ++strip) {
+    for (int r = 0; r < 2; ++r) {
+      p_frag[strip / 2][strip % 2 * 2 + r] =
+          simt::pack<Element>(probs[strip][2 * r], probs[strip][2 * r + 1]);
     }
   }
 }
@@ -217,29 +219,29 @@ __device__ void pack_probs(unsigned (&p_frag)[Tile::kKeySteps][4],
 
 /// a' = alpha a: what was summed relative to the old maximum becomes relative to the new one.
 template <typename Tile>
-__device__ void rescale_output(float (&acc_o)[Tile::kColTiles][4], const float (&alpha)[2]) {
-  for (auto& tile : acc_o) {
-    for (int i = 0; i < 4; ++i) tile[i] *= alpha[i / 2];
+__device__ void rescale_output(float (&acc_o)[Tile::kColStrips][4], const float (&alpha)[2]) {
+  for (auto& strip : acc_o) {
+    for (int i = 0; i < 4; ++i) strip[i] *= alpha[i / 2];
   }
 }
 
 // [accumulate_pv]
 /// a' = a + p V for 16 rows and all columns.
 ///
-/// B is V, whose columns ldmatrix reads from its rows: transposed, a lane gets its pair of column
-/// t / 4 of each matrix, two keys in one register.
+/// B is V. Matrices 0 and 1 are keys 0 to 7 and 8 to 15 of one strip of columns, 2 and 3 those of the
+/// next. Transposed, a lane gets its pair of column `group` of all four: two keys in one register.
 template <typename Tile, typename Element>
-__device__ void accumulate_pv(float (&acc_o)[Tile::kColTiles][4],
+__device__ void accumulate_pv(float (&acc_o)[Tile::kColStrips][4],
                               const unsigned (&p_frag)[Tile::kKeySteps][4],
-                              const Element (&v_smem)[Tile::kBlockN][Tile::kHeadDim], int lane) {
-  for (int tile = 0; tile < Tile::kColTiles; tile += 2) {
-    for (int step = 0; step < Tile::kKeySteps; ++step) {
-      const int key = step * 16 + lane % 16;
-      const int chunk = tile + lane / 16;
+                              const Element (&v_smem)[Tile::kBlockN][Tile::kHeadDim], int lane_id) {
+  for (int strip = 0; strip < Tile::kColStrips; strip += 2) {
+    for (int k_step = 0; k_step < Tile::kKeySteps; ++k_step) {
+      const int key = k_step * 16 + lane_id % 16;
+      const int chunk = strip + lane_id / 16;
       unsigned v_frag[4];
       simt::ldmatrix_x4_trans(v_frag, &v_smem[key][swizzled_col<Tile>(key, chunk)]);
-      simt::mma_m16n8k16<Element>(acc_o[tile], p_frag[step], v_frag[0], v_frag[1]);
-      simt::mma_m16n8k16<Element>(acc_o[tile + 1], p_frag[step], v_frag[2], v_frag[3]);
+      simt::mma_m16n8k16<Element>(acc_o[strip], p_frag[k_step], v_frag[0], v_frag[1]);
+      simt::mma_m16n8k16<Element>(acc_o[strip + 1], p_frag[k_step], v_frag[2], v_frag[3]);
     }
   }
 }
@@ -250,14 +252,14 @@ __device__ void accumulate_pv(float (&acc_o)[Tile::kColTiles][4],
 /// Each row has one owner, and the owner of a row past the end stores nothing.
 template <typename Tile, typename Element>
 __device__ void store_output(Element* o, int q_row, int seq_len,  // [N][D]
-                             const float (&acc_o)[Tile::kColTiles][4], const float (&row_sum)[2],
+                             const float (&acc_o)[Tile::kColStrips][4], const float (&row_sum)[2],
                              int pair) {
-  for (int tile = 0; tile < Tile::kColTiles; ++tile) {
+  for (int strip = 0; strip < Tile::kColStrips; ++strip) {
     for (int i = 0; i < 4; ++i) {
       const int row = q_row + i / 2 * 8;
-      const int col = tile * 8 + pair + i % 2;
+      const int col = strip * 8 + pair + i % 2;
       if (row >= seq_len) continue;
-      o[row * Tile::kHeadDim + col] = simt::from_float<Element>(acc_o[tile][i] / row_sum[i / 2]);
+      o[row * Tile::kHeadDim + col] = simt::from_float<Element>(acc_o[strip][i] / row_sum[i / 2]);
     }
   }
 }
@@ -282,12 +284,12 @@ __global__ void __launch_bounds__(Tile::kThreads)
                      Element* o,        // [N][D]
                      int seq_len, float softmax_scale, bool causal) {
   auto& smem = *simt::dynamic_shared<SharedTiles<Tile, Element>>();
-  const int warp = threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
-  const int row = lane / Tile::kLanesPerRow;       // of every 8
-  const int pair = lane % Tile::kLanesPerRow * 2;  // of every 8, too
+  const int warp_id = threadIdx.x / 32;
+  const int lane_id = threadIdx.x % 32;
+  const int group = lane_id / Tile::kLanesPerRow;
+  const int pair = lane_id % Tile::kLanesPerRow * 2;
   const int m_block = blockIdx.x;
-  const int q_row = m_block * Tile::kBlockM + warp * 16 + row;  // of half 0; half 1 is 8 below
+  const int q_row = m_block * Tile::kBlockM + warp_id * 16 + group;  // and q_row + 8
   const int num_n_blocks = count_n_blocks<Tile>(m_block, seq_len, causal);
 
   // 1  The queries of this warp stay in registers for the whole sweep.
@@ -296,7 +298,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
 
   float row_max[2] = {-INFINITY, -INFINITY};  // m
   float row_sum[2] = {};                      // l
-  float acc_o[Tile::kColTiles][4] = {};       // a
+  float acc_o[Tile::kColStrips][4] = {};      // a
 
   // [sweep]
   // 2  One sweep over the keys, a tile at a time. The first is on its way before the sweep begins.
@@ -316,21 +318,21 @@ __global__ void __launch_bounds__(Tile::kThreads)
     }
 
     // 2b  Scores: the rows of this warp against all keys, as far as the rows may see them.
-    float scores[Tile::kKeyTiles][4] = {};
-    tile_scores<Tile>(scores, q_frag, smem.k[buffer], lane, softmax_scale);
+    float scores[Tile::kKeyStrips][4] = {};
+    tile_scores<Tile>(scores, q_frag, smem.k[buffer], lane_id, softmax_scale);
     mask_scores<Tile>(scores, q_row, n_block * Tile::kBlockN, pair, seq_len, causal);
 
     // 2c  The rows move to their new maximum, and with them what they have summed so far.
     float alpha[2];
-    for (int half = 0; half < 2; ++half) {
-      alpha[half] = update_row_stats<Tile>(scores, row_max[half], row_sum[half], half);
+    for (int r = 0; r < 2; ++r) {
+      alpha[r] = update_row_stats<Tile>(scores, row_max[r], row_sum[r], r);
     }
     rescale_output<Tile>(acc_o, alpha);
     unsigned p_frag[Tile::kKeySteps][4];
     pack_probs<Tile, Element>(p_frag, scores);
 
     // 2d  The share of this tile.
-    accumulate_pv<Tile>(acc_o, p_frag, smem.v[buffer], lane);
+    accumulate_pv<Tile>(acc_o, p_frag, smem.v[buffer], lane_id);
     simt::trace(q_row, n_block, row_max, alpha, row_sum, acc_o);
   }
   // [sweep]

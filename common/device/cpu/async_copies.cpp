@@ -48,7 +48,7 @@ void AsyncCopies::clear() {
 
 void start_async_copy(void* shared, const void* global, bool valid, Site site) {
   require_shared_vector(shared, "simt::cp_async16", site);
-  if (valid) require_aligned(global, kCopyBytes, site);
+  require_aligned(global, kCopyBytes, site);
   BlockRunner& runner = *BlockRunner::current();
   runner.async_copies().start({static_cast<std::byte*>(shared),
                                valid ? static_cast<const std::byte*>(global) : nullptr, site},

@@ -37,7 +37,7 @@ struct ComputeCapability {
   int minor = 0;
 };
 
-/// By two quick calls, since launchers ask. 0.0 where there is no GPU.
+/// By three quick calls, since launchers ask. 0.0 where there is no GPU.
 ComputeCapability compute_capability() {
   int device = 0;
   ComputeCapability has;

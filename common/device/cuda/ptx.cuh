@@ -32,7 +32,7 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 
 }  // namespace cuda
 
-/// Rounds both to nearest, ties to even: one instruction.
+/// Rounds both to nearest, ties to even: one instruction from 8.0 on.
 template <typename Element>
 __device__ unsigned pack(float lo, float hi);
 template <>
