@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// `./workshop bench`.
+/// What `./workshop bench` does.
 #pragma once
 
 #include <string>

@@ -17,6 +17,7 @@
 
 namespace workshop {
 
+/// One stage on one problem of the grid.
 struct BenchRow {
   ResultRow result;  // its time is the median of the repetitions
   double flops = 0;  // of one launch, by the convention of bench_grid.hpp

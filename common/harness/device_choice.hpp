@@ -9,6 +9,7 @@
 
 namespace workshop {
 
+/// What --device says.
 enum class DeviceChoice { automatic, cpu, gpu };
 
 void declare_device_option(CommandLine& line);
