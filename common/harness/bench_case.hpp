@@ -19,7 +19,7 @@ inline constexpr const char* kBenchInput = "normal, seed 1";
 /// Begins the name of a counter that is what the device counted in one launch.
 inline constexpr std::string_view kCountPrefix = "per launch: ";
 
-/// A problem with its buffers, and the kernel that is timed on it.
+/// One point of the grid on the device, judged before it is timed.
 class BenchCase {
  public:
   /// Generates the inputs, launches once, and judges o by the oracle and the bound.

@@ -17,7 +17,7 @@
 
 namespace workshop {
 
-/// One stage on one problem of the grid.
+/// A row of the table and of the result file: what was measured, and what it is compared with.
 struct BenchRow {
   ResultRow result;  // its time is the median of the repetitions
   double flops = 0;  // of one launch, by the convention of bench_grid.hpp

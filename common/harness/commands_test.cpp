@@ -111,10 +111,11 @@ TEST_CASE("a stage is named by its number, its short name or its folder") {
     CHECK(stage_named(name).number == 3);
   }
   for (const char* name : {"stage4_tuning/step1_tile_width", "stage4_tuning/step1_tile_width/",
-                           "step1_tile_width", "stage4_tuning_step1"}) {
+                           "step1_tile_width", "stage4_tuning_step1", "4.1"}) {
     CHECK(&stage_named(name) == &stage(4, 1));
   }
-  for (const char* name : {"", "0", "5", "03", "stage", "stage33", "masking", "Stage3"}) {
+  for (const char* name :
+       {"", "0", "5", "03", "3.1", "4.0", "4.9", "stage", "stage33", "masking", "Stage3"}) {
     INFO("'" << name << "'");
     CHECK_THROWS_WITH(stage_named(name), ContainsSubstring("3 or stage3_masking"));
   }

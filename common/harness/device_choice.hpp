@@ -9,7 +9,7 @@
 
 namespace workshop {
 
-/// What --device says.
+/// Which devices a command uses; automatic: all that are there.
 enum class DeviceChoice { automatic, cpu, gpu };
 
 void declare_device_option(CommandLine& line);

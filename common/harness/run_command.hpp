@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The commands `workshop run` and `workshop check`.
+/// `./workshop run` and `./workshop check`.
 #pragma once
 
 #include <string>

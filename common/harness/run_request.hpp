@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The options that `workshop run` and every stage's program share.
+/// The options that `./workshop run` and every stage's program share.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ std::string_view without_slash(std::string_view text) {
 
 /// Whether `text` means this very stage or step.
 bool names_it(const Stage& stage, std::string_view text) {
-  return text == stage.name || text == stage.folder || text == last_part(stage.folder);
+  return text == stage.name || text == stage.folder || text == last_part(stage.folder) ||
+         (stage.step != 0 && text == fmt::format("{}.{}", stage.number, stage.step));
 }
 
 /// Whether `text` means the stage that this is, or that this is a step of.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// How a reader names a stage: "3", "stage3" or "stage3_masking"; and one step of stage 4:
-/// "stage4_tuning/step1_tile_width", "step1_tile_width", "stage4_tuning_step1", or its number.
+/// "4.1", "stage4_tuning/step1_tile_width", "step1_tile_width", "stage4_tuning_step1", or its number.
 #pragma once
 
 #include <cstdint>

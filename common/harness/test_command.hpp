@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The command `workshop test`: builds all tests, runs them with ctest, and counts what came of them.
+/// `./workshop test`: builds all tests, runs them with ctest, and counts what came of them.
 #pragma once
 
 #include <string>

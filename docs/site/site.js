@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts the parts of the theme, and sets the formulas.
-DoxygenAwesomeDarkModeToggle.init();
-DoxygenAwesomeFragmentCopyButton.init();
-DoxygenAwesomeParagraphLink.init();
-DoxygenAwesomeInteractiveToc.init();
+// Sets the formulas, and starts the parts of the theme.
 
 // page_filter.py writes TeX in full-width characters, from U+FF01 on for those from ! on.
 const narrow = (text) =>
@@ -17,3 +13,8 @@ document.addEventListener("DOMContentLoaded", () => {
     katex.render(narrow(formula.textContent), formula, { displayMode, throwOnError: false });
   }
 });
+
+DoxygenAwesomeDarkModeToggle.init();
+DoxygenAwesomeFragmentCopyButton.init();
+DoxygenAwesomeParagraphLink.init();
+DoxygenAwesomeInteractiveToc.init();

@@ -31,6 +31,7 @@ esac
 [ $# = 0 ] || stop 2 "docs takes no argument and was given '$1'."
 
 folder=$(readlink -m -- "${WORKSHOP_BUILD:-$root/build}/docs")
+export PYTHONUTF8=1
 export WORKSHOP_SITE="$folder/html"
 export WORKSHOP_THEME=/usr/share/doxygen-awesome-css
 katex=/usr/share/javascript/katex
@@ -54,6 +55,9 @@ doxygen_with() {  # doxygen_with SETTING...: beside those of the Doxyfile
   { cat docs/site/Doxyfile && printf '%s\n' "$@"; } | doxygen -
 }
 
+# From 1.12 on a README would be what is said of its folder, and no page.
+readme_is_a_page() { doxygen -g - | sed -n 's/^IMPLICIT_DIR_DOCS .*/IMPLICIT_DIR_DOCS = NO/p'; }
+
 check_types() {
   undocumented=$(
     doxygen_with "INPUT = common trace" "FILE_PATTERNS = *.hpp" "GENERATE_HTML = NO" "EXTRACT_ALL = NO" \
@@ -74,7 +78,7 @@ write_header() {
 write_pages() {
   write_header &&
     doxygen_with "INPUT = $(pages) common $(find stage[1-9]_* -prune | sort | tr '\n' ' ') trace" \
-      "HTML_HEADER = $folder/header.html" >&2
+      "HTML_HEADER = $folder/header.html" "$(readme_is_a_page)" >&2
 }
 
 copy_katex() {

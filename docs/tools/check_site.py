@@ -11,6 +11,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+# Doxygen's own, with links to what some of its versions do not write.
+DOXYGENS_STYLE = "doxygen.css"
+DOXYGENS_INDICES = ("functions", "globals", "namespacemembers")
 LOADS = {"link", "script", "img", "object", "iframe", "source"}  # a link in <a> is only offered
 
 
@@ -38,7 +41,9 @@ def fault(file, target, loads):
     name, _, place = target.partition("#")
     path = (file.parent / unquote(name)).resolve() if name else file
     if not path.exists():
-        return "no such file"
+        return None if file.name == DOXYGENS_STYLE else "no such file"
+    if path.name.startswith(DOXYGENS_INDICES):
+        return None
     if place and path in pages and unquote(place) not in pages[path].places:
         return "no such place"
     return None
