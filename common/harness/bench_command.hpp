@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// What `./workshop bench` does.
+/// The command `bench` of the driver.
 #pragma once
 
 #include <string>
