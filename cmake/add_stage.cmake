@@ -34,6 +34,9 @@ function(add_stage_on folder name suffix source device label previous)
   endif()
   add_case_tests(${name}${suffix}_test ${folder}/test.cpp LABEL ${label}
     LINK ${name}${suffix}_lib ${compared} ${contract_tests} workshop_harness ${device})
+  if(BUILD_TESTING)
+    add_dependencies(${name}${suffix}_test ${name}_cpu)  # tests run this program
+  endif()
   if(BUILD_TESTING AND device STREQUAL simt_cpu)
     target_compile_definitions(${name}${suffix}_test PRIVATE WORKSHOP_CPU_DEVICE=1)
   endif()

@@ -30,6 +30,10 @@ TEST_CASE("p is rounded before PV, l sums it unrounded") {
 
 TEST_CASE("every run gives the same bits") { check_repeats_bitwise(kContract); }
 
+TEST_CASE("the program of the CPU device agrees within twice the bound") {
+  check_agrees_with_cpu_program(kContract);
+}
+
 TEST_CASE("what is not promised is refused, and nothing is launched") { check_refusals(kContract); }
 
 TEST_CASE("every length up to 2048 stays inside the bound", "[.by_hand]") {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "common/attention/matrix.hpp"
 #include "common/attention/stages.hpp"
 #include "common/harness/device_case.hpp"
 
@@ -55,6 +56,10 @@ inline std::string name_of_case(std::string_view family, ElementType type, int n
                      name_of(mask), block_n);
 }
 
+/// Two outputs that are both inside the bound of these inputs are no further apart.
+void check_within_twice_the_bound(const Matrix<double>& a, const Matrix<double>& b,
+                                  const Inputs& inputs, Mask mask);
+
 void check_all_families(const Contract& contract);
 void check_every_short_length(const Contract& contract);
 void check_longest_length(const Contract& contract);
@@ -71,6 +76,9 @@ void check_future_is_invisible(const Contract& contract);
 void check_agrees_with(const Contract& contract, const Contract& previous);
 /// For neighbours that do the same arithmetic where both are defined.
 void check_equals_bitwise(const Contract& contract, const Contract& previous);
+/// Two devices sum in another order, and a tensor core rounds its sums in a way of its own: the output
+/// of this device and that of NAME_cpu, run as a program, agree within twice the bound.
+void check_agrees_with_cpu_program(const Contract& contract);
 /// For stages with several tile widths: their outputs agree within twice the bound.
 void check_widths_agree(const Contract& contract);
 
