@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// `./workshop bench`.
+/// The command `bench` of the driver.
 #pragma once
 
 #include <string>

@@ -144,6 +144,7 @@ TEST_CASE("a result file of the CPU device has ratios and counts, and no times")
   }
   CHECK(written.at("rows")[1].at("speedup") == 2);
   CHECK(written.at("rows")[1].at("counts").at("warp barriers") == 12);
+  CHECK_THAT(bench_table(rows), ContainsSubstring("ratio") && !ContainsSubstring("speedup"));
   CHECK_THAT(bench_table(rows), !ContainsSubstring("median") && !ContainsSubstring("FLOP/s"));
 }
 

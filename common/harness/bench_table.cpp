@@ -151,7 +151,8 @@ Layout layout(const std::vector<BenchRow>& rows) {
     for (const Column& column : gpu_columns(rows)) layout.add(column);
   }
   layout.add(number_column(
-      "speedup", rows, [](const BenchRow& row) { return row.speedup; }, on_gpu ? 2 : 1));
+      on_gpu ? "speedup" : "ratio", rows, [](const BenchRow& row) { return row.speedup; },
+      on_gpu ? 2 : 1));
   layout.add_where_room(count_columns(rows));
   return layout;
 }
