@@ -22,14 +22,17 @@ namespace {
 /// How the time of one launch is found on a device.
 struct Timing {
   int launches;  // between two events: their resolution and the gap before a launch vanish in many
-  int repetitions;  // each gives the mean of its launches; reported is the median of all
-  double min_time;  // seconds; a repetition has as many iterations as fit
+  int repetitions;    // each gives the mean of its launches; reported is the median of all
+  double min_time;    // seconds that the iterations of a repetition take at least
+  double warm_up_ms;  // of launches before a row: a device that was idle raises its clocks slowly
 };
 
 Timing timing_on(simt::DeviceKind device) {
-  if (device == simt::DeviceKind::cpu) return {.launches = 1, .repetitions = 5, .min_time = 0.02};
-  // An iteration counts as one launch and makes 20: a repetition takes 20 ms of device time.
-  return {.launches = 20, .repetitions = 7, .min_time = 0.001};
+  if (device == simt::DeviceKind::cpu) {
+    return {.launches = 1, .repetitions = 5, .min_time = 0.02, .warm_up_ms = 0};
+  }
+  // An iteration counts as one launch and makes 20: a repetition takes at least 20 ms of device time.
+  return {.launches = 20, .repetitions = 7, .min_time = 0.001, .warm_up_ms = 200};
 }
 
 /// The rows of one program. Google Benchmark calls a row's function several times, first to find how
@@ -72,6 +75,9 @@ class BenchRun {
     case_.reset();
     say(fmt::format("{} of {}: {}", row + 1, points_.size(), bench_name(stage_, points_[row])));
     case_ = std::make_unique<BenchCase>(points_[row], attention_);
+    for (double ms = 0; ms < timing_.warm_up_ms;) {
+      ms += case_->time_ms(timing_.launches) * timing_.launches;
+    }
   }
 
   void time_launches(benchmark::State& state) {

@@ -76,7 +76,7 @@ std::vector<Column> gpu_columns(const std::vector<BenchRow>& rows) {
           number_column("GFLOP/s", rows, gflop_per_s, 0)};
 }
 
-/// One for each operation that any row did. All do one launch, and N / 16 blocks.
+/// One for each operation that any row did. All do one launch; how many blocks it has follows from N.
 std::vector<Column> count_columns(const std::vector<BenchRow>& rows) {
   std::set<std::string> operations;
   for (const BenchRow& row : rows) {

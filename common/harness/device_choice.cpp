@@ -2,8 +2,11 @@
 #include "common/harness/device_choice.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/harness/build_info.hpp"
 #include "common/harness/process.hpp"
@@ -23,8 +26,15 @@ DeviceChoice device_choice(const CommandLine& line) {
 std::optional<int> gpu_capability() {
   std::optional<int> capability;
   if (build_info().cuda.empty()) return capability;
-  run_process({"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"},
-              {.on_line = [&](const std::string& line) {
+  // The programs take the first GPU that they see: it must be the first of nvidia-smi's order, too.
+  setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+  std::vector<std::string> words = {"nvidia-smi", "--query-gpu=compute_cap",
+                                    "--format=csv,noheader"};
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    const std::string_view all = visible;
+    words.insert(words.end(), {"-i", std::string(all.substr(0, all.find(',')))});
+  }
+  run_process(words, {.on_line = [&](const std::string& line) {
                 int major = 0, minor = 0;
                 if (!capability && std::sscanf(line.c_str(), "%d.%d", &major, &minor) == 2) {
                   capability = 10 * major + minor;
