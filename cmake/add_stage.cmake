@@ -6,6 +6,14 @@
 #   NAME_bench  its benchmark (NAME_cpu_bench for the CPU device), if WORKSHOP_BENCHMARKS is ON
 # NAME is the folder's, if none is given.
 
+# kernel_for_cpu_device(RESULT name FILE): the CPU device compiles a .cu file as C++, through one line
+# that includes it. RESULT becomes the name of that source.
+function(kernel_for_cpu_device result name file)
+  set(wrapper ${PROJECT_BINARY_DIR}/cpu_kernels/${name}.cpp)
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${file}\"\n")
+  set(${result} ${wrapper} PARENT_SCOPE)
+endfunction()
+
 # add_stage_on(name suffix source device label): the targets of one device.
 function(add_stage_on folder name suffix source device label previous)
   add_library(${name}${suffix}_lib STATIC ${source})
@@ -49,9 +57,7 @@ function(add_stage folder)
     set(name ${arg_NAME})
   endif()
 
-  # The CPU device compiles the same .cu file, as C++, through one line that includes it.
-  set(wrapper ${PROJECT_BINARY_DIR}/cpu_kernels/${name}.cpp)
-  file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${folder}/attention.cu\"\n")
+  kernel_for_cpu_device(wrapper ${name} ${folder}/attention.cu)
   add_stage_on(${folder} ${name} _cpu ${wrapper} simt_cpu cpu "${arg_AFTER}")
 
   if(WORKSHOP_CUDA)

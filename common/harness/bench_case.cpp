@@ -6,10 +6,6 @@
 namespace workshop {
 namespace {
 
-Inputs inputs_of(const BenchPoint& point) {
-  return make_inputs("normal", point.type, point.n, point.d, 1);
-}
-
 /// What was counted since `before`.
 std::vector<simt::OperationCount> counted_since(const std::vector<simt::OperationCount>& before) {
   std::vector<simt::OperationCount> counts = simt::operation_counts();
@@ -20,12 +16,14 @@ std::vector<simt::OperationCount> counted_since(const std::vector<simt::Operatio
 }  // namespace
 
 BenchCase::BenchCase(const BenchPoint& point, AttentionFunction attention)
-    : attention_(attention), device_case_(inputs_of(point), point.mask, point.block_n) {
+    : BenchCase(point, make_inputs("normal", point.type, point.n, point.d, 1), attention) {}
+
+BenchCase::BenchCase(const BenchPoint& point, const Inputs& inputs, AttentionFunction attention)
+    : attention_(attention), device_case_(inputs, point.mask, point.block_n) {
   const auto before = simt::operation_counts();
   judged_ = device_case_.run(attention);
   counts_ = counted_since(before);
-  const Comparison comparison =
-      compare(widen(point.type, judged_), expect(inputs_of(point), point.mask));
+  const Comparison comparison = compare(widen(point.type, judged_), expect(inputs, point.mask));
   if (!comparison.passed) throw simt::KernelFault(describe(comparison));
   error_share_ = comparison.worst_share;
 }

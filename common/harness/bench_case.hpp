@@ -38,6 +38,8 @@ class BenchCase {
   double time_ms(int launches);
 
  private:
+  BenchCase(const BenchPoint& point, const Inputs& inputs, AttentionFunction attention);
+
   AttentionFunction attention_;
   DeviceCase device_case_;
   Matrix<std::uint16_t> judged_;  // [N][D]

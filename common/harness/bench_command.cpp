@@ -119,9 +119,7 @@ std::string closing_lines(const Findings& findings) {
 }
 
 void declare_options(CommandLine& line) {
-  line.add_positional("STAGE", "which stage (all, with all steps)",
-                      "a number, stage3, or the name of its folder");
-  line.add_option("--step", "which step of a stage that has them (the last)", "a whole number");
+  declare_stage_options(line, "which stage (all, with all steps)");
   declare_device_option(line);
   declare_grid_options(line);
   line.add_option("--output", "write the rows as JSON", "a file name");

@@ -10,52 +10,28 @@
 #include "common/harness/contract_tests.hpp"
 #include "common/harness/process.hpp"
 #include "common/harness/require_device.hpp"
+#include "common/harness/run_request.hpp"
 #include "common/harness/test_support.hpp"
 
 namespace workshop {
 namespace {
 
-struct DeviceComparison {
-  std::string family;
-  ElementType type;
-  int n;
-  Mask mask;
-  int block_n;
-};
-
-constexpr int kHeadDim = 64;
-constexpr int kSeed = 3;
-
 /// What the program of the CPU device writes with --output.
-Matrix<double> output_of_cpu_program(const Stage& stage, const DeviceComparison& one) {
+Matrix<double> output_of_cpu_program(const Stage& stage, RunRequest request) {
   const TemporaryFolder folder;
   const std::string file = folder.file("o.safetensors");
-  std::vector<std::string> words = {
-      (program_folder() / (std::string(stage.name) + "_cpu")).string(),
-      "--input",
-      one.family,
-      "--n",
-      std::to_string(one.n),
-      "--d",
-      std::to_string(kHeadDim),
-      "--seed",
-      std::to_string(kSeed),
-      "--dtype",
-      std::string(name_of(one.type)),
-      "--block-n",
-      std::to_string(one.block_n),
-      "--output",
-      file};
-  if (one.mask == Mask::causal) words.push_back("--causal");
+  request.output = file;
+  std::vector<std::string> words = program_options(request);
+  words.insert(words.begin(), (program_folder() / (std::string(stage.name) + "_cpu")).string());
   REQUIRE(run_process(words, {.standard_output = StandardOutput::null}) == 0);
   return numbers_from(read_safetensors(file), "o", file);
 }
 
-void check_agrees_with_cpu_program(const Contract& contract, const DeviceComparison& one) {
-  const Inputs inputs = make_inputs(one.family, one.type, one.n, kHeadDim, kSeed);
-  const auto o = DeviceCase(inputs, one.mask, one.block_n).run(contract.attention);
-  check_within_twice_the_bound(widen(one.type, o), output_of_cpu_program(contract.stage, one),
-                               inputs, one.mask);
+void check_agrees_with_cpu_program(const Contract& contract, const RunRequest& request) {
+  const Inputs inputs = load_inputs(request);
+  const auto o = DeviceCase(inputs, request.mask, request.block_n).run(contract.attention);
+  check_within_twice_the_bound(
+      widen(inputs.type, o), output_of_cpu_program(contract.stage, request), inputs, request.mask);
 }
 
 }  // namespace
@@ -67,8 +43,10 @@ void check_agrees_with_cpu_program(const Contract& contract) {
     for (const ElementType type : kTypes) {
       for (const Mask mask : masks_of(contract.stage)) {
         for (const int block_n : contract.stage.promise.block_n) {
-          INFO(name_of_case(family, type, n, kHeadDim, mask, block_n));
-          check_agrees_with_cpu_program(contract, {family, type, n, mask, block_n});
+          INFO(name_of_case(family, type, n, 64, mask, block_n));
+          check_agrees_with_cpu_program(
+              contract,
+              {.input = family, .n = n, .d = 64, .type = type, .mask = mask, .block_n = block_n});
         }
       }
     }

@@ -94,41 +94,19 @@ std::vector<Case> planned_cases(const CommandLine& line, const RunRequest& reque
   return cases;
 }
 
-/// The cases of all devices: of each case one after the other.
+/// The cases of all devices: of each case one after the other. (All devices have as many: what a stage's
+/// steps promise is the same.)
 std::vector<Case> on_targets(const CommandLine& line, const RunRequest& request) {
+  std::vector<std::vector<Case>> planned;
+  for (const Target& target : targets(request)) {
+    planned.push_back(planned_cases(line, request, target.capability));
+    for (Case& one : planned.back()) one.suffix = target.suffix;
+  }
   std::vector<Case> cases;
-  const std::vector<Target> devices = targets(request);
-  for (std::size_t device = 0; device < devices.size(); ++device) {
-    std::size_t place = device;  // behind what the devices before it do in the same case
-    for (Case& one : planned_cases(line, request, devices[device].capability)) {
-      one.suffix = devices[device].suffix;
-      cases.insert(cases.begin() + std::ptrdiff_t(place), one);
-      place += device + 1;
-    }
+  for (std::size_t i = 0; i < planned.front().size(); ++i) {
+    for (const std::vector<Case>& of_target : planned) cases.push_back(of_target.at(i));
   }
   return cases;
-}
-
-/// The options of a request, as one of the stages' programs takes them.
-std::vector<std::string> program_options(const RunRequest& request) {
-  std::vector<std::string> options;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    options.push_back(name);
-    options.push_back(value);
-  };
-  if (request.qkv) {
-    add("--qkv", *request.qkv);
-  } else {
-    add("--n", std::to_string(request.n));
-    add("--d", std::to_string(request.d));
-    add("--dtype", std::string(name_of(request.type)));
-    add("--input", request.input);
-    add("--seed", std::to_string(request.seed));
-  }
-  add("--block-n", std::to_string(request.block_n));
-  if (request.mask == Mask::causal) options.push_back("--causal");
-  if (request.output) add("--output", *request.output);
-  return options;
 }
 
 /// A folder of its own in the build folder for the programs' result files, gone at the end.
@@ -211,8 +189,7 @@ int run_command(const std::vector<std::string>& arguments) {
   CommandLine line("./workshop run",
                    "Runs the stages, on the CPU device and on a GPU where there is one, and checks "
                    "what they compute.");
-  line.add_positional("STAGE", "which stage (all)", "a number, stage3, or the name of its folder");
-  line.add_option("--step", "which step of a stage that has them (the last)", "a whole number");
+  declare_stage_options(line, "which stage (all)");
   line.add_flag("--list", "print the programs with their promises, and the input families");
   declare_run_options(line);
   if (!line.parse(arguments)) return kAllRight;

@@ -86,6 +86,27 @@ RunRequest run_request(const CommandLine& line) {
   return request;
 }
 
+std::vector<std::string> program_options(const RunRequest& request) {
+  std::vector<std::string> options;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    options.push_back(name);
+    options.push_back(value);
+  };
+  if (request.qkv) {
+    add("--qkv", *request.qkv);
+  } else {
+    add("--n", std::to_string(request.n));
+    add("--d", std::to_string(request.d));
+    add("--dtype", std::string(name_of(request.type)));
+    add("--input", request.input);
+    add("--seed", std::to_string(request.seed));
+  }
+  add("--block-n", std::to_string(request.block_n));
+  if (request.mask == Mask::causal) options.push_back("--causal");
+  if (request.output) add("--output", *request.output);
+  return options;
+}
+
 Inputs load_inputs(const RunRequest& request) {
   const Inputs inputs =
       request.qkv ? inputs_from(read_safetensors(*request.qkv), *request.qkv)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/attention/inputs.hpp"
 #include "common/attention/problem.hpp"
@@ -17,7 +18,7 @@ namespace workshop {
 
 /// What the options of a run ask for.
 struct RunRequest {
-  std::optional<std::string> qkv;  // a file; otherwise inputs are generated from the next five
+  std::optional<std::string> qkv = {};  // a file; otherwise inputs are generated from the next five
   std::string input = "normal";
   int n = 256;
   int d = 64;
@@ -27,8 +28,8 @@ struct RunRequest {
   Mask mask = Mask::none;
   int block_n = 32;
   DeviceChoice device = DeviceChoice::automatic;
-  std::optional<std::string> output;  // a file for o
-  std::optional<std::string> json;    // a file for the table
+  std::optional<std::string> output = {};  // a file for o
+  std::optional<std::string> json = {};    // a file for the table
 
   bool names_inputs = false;  // the reader chose the inputs, by either way
 };
@@ -38,6 +39,9 @@ void declare_run_options(CommandLine& line);
 /// @throws Refusal for a value that no stage takes, options that exclude each other, or a file that
 ///         could not be written
 RunRequest run_request(const CommandLine& line);
+
+/// The options of a request, as one of the stages' programs takes them; without --device and --json.
+std::vector<std::string> program_options(const RunRequest& request);
 
 /// Reads or generates the inputs, and checks their values.
 /// @throws Refusal

@@ -86,6 +86,11 @@ const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> s
   return *chosen;
 }
 
+void declare_stage_options(CommandLine& line, const std::string& which) {
+  line.add_positional("STAGE", which, "a number, stage3, or the name of its folder");
+  line.add_option("--step", "which step of a stage that has them (the last)", "a whole number");
+}
+
 const Stage* chosen_stage(const CommandLine& line, int capability) {
   const auto step = line.number("--step", 1, UINT64_MAX);
   if (const auto name = line.value("STAGE")) return &stage_named(*name, step, capability);

@@ -24,6 +24,9 @@ bool could_name_a_stage(const std::string& text);
 const Stage& stage_named(const std::string& text, std::optional<std::uint64_t> step = {},
                          int capability = kAnyCapability);
 
+/// STAGE and --step.
+void declare_stage_options(CommandLine& line, const std::string& which);
+
 /// The one stage that STAGE and --step of a command line name; nullptr if there is no STAGE.
 /// @throws Refusal as stage_named, or for a --step without a STAGE
 const Stage* chosen_stage(const CommandLine& line, int capability = kAnyCapability);

@@ -60,16 +60,7 @@ Settings& settings() {
 }
 
 Counts& Counts::operator+=(const Counts& other) {
-  launches += other.launches;
-  blocks += other.blocks;
-  block_barriers += other.block_barriers;
-  warp_barriers += other.warp_barriers;
-  shuffles += other.shuffles;
-  votes += other.votes;
-  mma += other.mma;
-  ldmatrix += other.ldmatrix;
-  ldmatrix_conflicts += other.ldmatrix_conflicts;
-  async_copies += other.async_copies;
+  for (const auto& [name, member] : kCounts) this->*member += other.*member;
   return *this;
 }
 

@@ -7,13 +7,13 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <new>
 #include <string>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "common/device/cpu/counts.hpp"
 #include "common/device/cpu/cpu_device.hpp"
 #include "common/device/cpu/fiber.hpp"
 #include "common/device/guard.hpp"
@@ -36,25 +36,6 @@ std::string cpu_model() {
   }
   return "unknown processor";
 }
-
-struct Operation {
-  std::string_view name;
-  std::uint64_t cpu::Counts::*member;
-};
-constexpr Operation kOperations[] = {
-    {"launches", &cpu::Counts::launches},
-    {"blocks", &cpu::Counts::blocks},
-    {"barriers", &cpu::Counts::block_barriers},
-    {"warp barriers", &cpu::Counts::warp_barriers},
-    {"shuffles", &cpu::Counts::shuffles},
-    {"votes", &cpu::Counts::votes},
-    {"mma", &cpu::Counts::mma},
-    {"ldmatrix", &cpu::Counts::ldmatrix},
-    {"ldmatrix conflicts", &cpu::Counts::ldmatrix_conflicts},
-    {"async copies", &cpu::Counts::async_copies},
-};
-static_assert(sizeof(cpu::Counts) == std::size(kOperations) * sizeof(std::uint64_t),
-              "every number of Counts needs a name here");
 
 }  // namespace
 
@@ -86,7 +67,7 @@ double time_ms(const std::function<void()>& launch, Stream stream) {
 std::vector<OperationCount> operation_counts() {
   const cpu::Counts counts = cpu::counts();
   std::vector<OperationCount> named;
-  for (const auto& [name, member] : kOperations) named.push_back({name, counts.*member});
+  for (const auto& [name, member] : cpu::kCounts) named.push_back({name, counts.*member});
   return named;
 }
 
