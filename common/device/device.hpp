@@ -60,10 +60,15 @@ void require_compute_capability(int needed);
 /// @throws KernelFault or DeviceError, naming the launch that failed
 void synchronize(Stream stream = nullptr);
 
-/// How long the device takes for what `launch` launches, in milliseconds; waits for it.
-/// Device time on a GPU, the host's clock for the CPU device.
+/// How long the device takes for one launch, in milliseconds: the mean of several in a row; waits for
+/// the last. Device time on a GPU, the host's clock for the CPU device.
+///
+/// A GPU replays more than one from a CUDA graph, after a round ahead of the clock, so that it never
+/// waits for the host.
+/// @param launch    launches once, into the stream that it is given
+/// @param launches  at least so many: a GPU rounds up to whole graphs
 /// @throws KernelFault or DeviceError as synchronize()
-double time_ms(const std::function<void()>& launch, Stream stream = nullptr);
+double time_ms(const std::function<void(Stream)>& launch, int launches = 1);
 
 /// How often kernels did one kind of operation.
 struct OperationCount {

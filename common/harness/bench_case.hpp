@@ -32,7 +32,7 @@ class BenchCase {
   /// What the device counted in one launch; nothing on a GPU.
   const std::vector<simt::OperationCount>& counts() const { return counts_; }
 
-  /// The device time of one launch in milliseconds, as the mean of `launches` in a row. Q, K and V
+  /// The device time of one launch in milliseconds, as the mean of `launches` or more in a row. Q, K and V
   /// stay where they are, so that the L2 cache is warm.
   /// @throws simt::KernelFault unless the last of them gave the bits that were judged
   double time_ms(int launches);

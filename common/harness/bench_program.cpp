@@ -21,7 +21,7 @@ namespace {
 
 /// How the time of one launch is found on a device.
 struct Timing {
-  int launches;  // between two events: their resolution and the gap before a launch vanish in many
+  int launches;       // between two events, so that their resolution does not count
   int repetitions;    // each gives the mean of its launches; reported is the median of all
   double min_time;    // seconds that the iterations of a repetition take at least
   double warm_up_ms;  // of launches before a row: a device that was idle raises its clocks slowly
@@ -31,8 +31,8 @@ Timing timing_on(simt::DeviceKind device) {
   if (device == simt::DeviceKind::cpu) {
     return {.launches = 1, .repetitions = 5, .min_time = 0.02, .warm_up_ms = 0};
   }
-  // An iteration counts as one launch and makes 20: a repetition takes at least 20 ms of device time.
-  return {.launches = 20, .repetitions = 7, .min_time = 0.001, .warm_up_ms = 200};
+  // An iteration counts as one launch and makes 100: a repetition takes at least 20 ms of device time.
+  return {.launches = 100, .repetitions = 7, .min_time = 0.0002, .warm_up_ms = 200};
 }
 
 /// The rows of one program. Google Benchmark calls a row's function several times, first to find how
@@ -75,8 +75,8 @@ class BenchRun {
     case_.reset();
     say(fmt::format("{} of {}: {}", row + 1, points_.size(), bench_name(stage_, points_[row])));
     case_ = std::make_unique<BenchCase>(points_[row], attention_);
-    for (double ms = 0; ms < timing_.warm_up_ms;) {
-      ms += case_->time_ms(timing_.launches) * timing_.launches;
+    if (timing_.warm_up_ms > 0) {
+      case_->time_ms(int(timing_.warm_up_ms / case_->time_ms(timing_.launches)) + 1);
     }
   }
 

@@ -26,7 +26,7 @@ class DeviceCase {
   };
 
   /// Fills o with NaN, launches, waits, and looks at the guard words and at q, k and v.
-  /// @param launches  so many in a row; time_ms is their mean, and o what the last one left
+  /// @param launches  at least so many in a row; time_ms is their mean, and o what the last one left
   /// @throws simt::KernelFault if one of them has changed, or as the launch and the device do
   Outcome timed_run(AttentionFunction attention, int launches = 1);
   Matrix<std::uint16_t> run(AttentionFunction attention) { return timed_run(attention).o; }

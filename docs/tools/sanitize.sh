@@ -4,38 +4,38 @@
 # Runs every GPU program of a build under the four tools of compute-sanitizer, on ragged and full
 # lengths, both types and both masks as far as the stage promises them. Needs a GPU.
 set -u
-bin=$1/bin
-status=0
+export bin=$1/bin
 
-check() {  # check PROGRAM OPTION...
-  for tool in memcheck racecheck initcheck synccheck; do
-    if compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/$1" "${@:2}" >"$log" 2>&1; then
-      verdict=clean
-    else
-      verdict="FAILED (status $?)"
-      tail -n 20 "$log"
-      status=1
-    fi
-    printf '%-9s  %-24s %-36s %s\n' "$tool" "$1" "${*:2}" "$verdict"
-  done
-}
-
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-for type in fp16 bf16; do
-  for stage in stage1_single_tile stage2_online_softmax; do
-    check "$stage" --n 32 --d 16 --dtype "$type"
-    check "$stage" --n 128 --d 64 --dtype "$type"
-  done
-  for n in 1 33 150; do
-    check stage3_masking --n "$n" --d 32 --dtype "$type"
-    check stage3_masking --n "$n" --d 64 --dtype "$type" --causal
-    for step in "$bin"/stage4_tuning_step[1-9]; do
-      for width in 32 64; do
-        check "${step##*/}" --n "$n" --d 32 --dtype "$type" --block-n "$width"
-        check "${step##*/}" --n "$n" --d 64 --dtype "$type" --block-n "$width" --causal
+cases() {  # PROGRAM OPTION...
+  for type in fp16 bf16; do
+    for stage in stage1_single_tile stage2_online_softmax; do
+      echo "$stage --n 32 --d 16 --dtype $type"
+      echo "$stage --n 128 --d 64 --dtype $type"
+    done
+    for n in 1 33 150; do
+      echo "stage3_masking --n $n --d 32 --dtype $type"
+      echo "stage3_masking --n $n --d 64 --dtype $type --causal"
+      for step in "$bin"/stage4_tuning_step[1-9]; do
+        for width in 32 64; do
+          echo "${step##*/} --n $n --d 32 --dtype $type --block-n $width"
+          echo "${step##*/} --n $n --d 64 --dtype $type --block-n $width --causal"
+        done
       done
     done
   done
-done
-exit "$status"
+}
+
+check() {  # check TOOL PROGRAM OPTION...
+  local output status=0
+  output=$(compute-sanitizer --tool "$1" --error-exitcode 9 "$bin/$2" "${@:3}" 2>&1) || status=$?
+  [ "$status" = 0 ] || tail -n 20 <<<"$output"
+  printf '%-9s  %-24s %-48s %s\n' "$1" "$2" "${*:3}" \
+    "$([ "$status" = 0 ] && echo clean || echo "FAILED (status $status)")"
+  return "$status"
+}
+export -f check
+
+# As many at once as there are processors; xargs ends with 123 if one of them failed.
+for tool in memcheck racecheck initcheck synccheck; do
+  cases | sed "s/^/$tool /"
+done | xargs -P "$(nproc)" -L 1 bash -c 'check "$@"' _

@@ -55,13 +55,12 @@ void require_compute_capability(int) {}  // it has the instructions of all of th
 
 void synchronize(Stream) {}  // a launch returns when its last block is done
 
-double time_ms(const std::function<void()>& launch, Stream stream) {
+double time_ms(const std::function<void(Stream)>& launch, int launches) {
   const auto start = std::chrono::steady_clock::now();
-  launch();
-  synchronize(stream);
+  for (int i = 0; i < launches; ++i) launch(nullptr);
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
-  return elapsed.count();
+  return elapsed.count() / launches;
 }
 
 std::vector<OperationCount> operation_counts() {

@@ -59,6 +59,29 @@ TEST_CASE("a store before or behind a buffer on the GPU is seen") {
   CHECK(buffer.guards_intact());
 }
 
+TEST_CASE("launches that are timed in a row are recorded once and made each time") {
+  workshop::require_device();
+  simt::Buffer buffer(sizeof(float));
+  const auto store = [&](simt::Stream stream) {
+    simt::cuda::launch_store(static_cast<float*>(buffer.data()), stream);
+  };
+  for (const int launches : {1, 2, 20, 1001}) {
+    buffer.fill(0xff);
+    const double ms = simt::time_ms(store, launches);
+    CHECK(ms > 0.0002);  // a launch cannot end sooner
+    CHECK(ms < 1);
+    float stored = 0;
+    buffer.download(&stored);
+    CHECK(stored == 1);
+  }
+}
+
+TEST_CASE("a kernel that the GPU stops while launches are timed is blamed at its launch") {
+  workshop::require_device();
+  const auto store = [](simt::Stream stream) { simt::cuda::launch_store(nullptr, stream); };
+  CHECK_THROWS_AS(simt::time_ms(store, 40), simt::KernelFault);
+}
+
 TEST_CASE("a kernel that the GPU stops is blamed at its launch") {
   workshop::require_device();
   simt::cuda::launch_store(nullptr);

@@ -11,7 +11,7 @@ __global__ void store(float* where) { *where = 1; }
 
 }  // namespace
 
-void launch_store(float* where) { launch({1, 1, 0, nullptr}, store, where); }
+void launch_store(float* where, Stream stream) { launch({1, 1, 0, stream}, store, where); }
 
 void launch_too_many_threads() {
   launch({1, 2048, 0, nullptr}, store, static_cast<float*>(nullptr));
