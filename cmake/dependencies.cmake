@@ -2,6 +2,7 @@
 # With all of them found nothing touches the network.
 # Boost.Context is optional and belongs to common/device/cpu.
 include(FetchContent)
+find_package(Threads REQUIRED)
 
 # workshop_dependency(PACKAGE DEBIAN_PACKAGE REPOSITORY COMMIT)
 # A macro: what a package's configuration sets (targets, CMAKE_MODULE_PATH) must reach our scope.

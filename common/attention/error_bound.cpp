@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -68,6 +71,22 @@ WeightedSum weighted_sum(const std::vector<double>& weights, const Matrix<double
   return {sum, std::abs(sum) + sum_of_sizes};
 }
 
+/// Calls `work(row)` for every row, on all cores if there are many: no row looks at another.
+template <typename Work>
+void for_all_rows(int rows, const Work& work) {
+  constexpr int kFewRows = 256;
+  const int cores = int(std::thread::hardware_concurrency());
+  const int workers = rows > kFewRows ? std::max(cores, 1) : 1;
+  const auto policy = workers > 1 ? std::launch::async : std::launch::deferred;
+  std::vector<std::future<void>> shares;
+  for (int worker = 0; worker < workers; ++worker) {
+    shares.push_back(std::async(policy, [=, &work] {
+      for (int row = worker; row < rows; row += workers) work(row);
+    }));
+  }
+  for (std::future<void>& share : shares) share.get();
+}
+
 /// error / bound, where 0 / 0 is 0, and whatever is no finite number is infinitely far off.
 double share_of(double error, double bound) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -120,19 +139,21 @@ Expectation expect(const Inputs& inputs, Mask mask) {
   const double absolute = absolute_part(inputs.type, v);
 
   Expectation result{Matrix<double>(q.rows, q.cols), Matrix<double>(q.rows, q.cols)};
-  double largest_error = 0;   // max E_i
-  double sum_of_squares = 0;  // ||A||^2
-  for (int row = 0; row < q.rows; ++row) {
+  std::vector<double> errors(q.rows);           // E_i
+  std::vector<double> sums_of_squares(q.rows);  // of A_i
+  for_all_rows(q.rows, [&](int row) {
     const std::vector<double> weights = attention_weights(q, k, row, mask);
-    const double error = score_error(q, k, row, weights);
-    largest_error = std::max(largest_error, error);
+    errors[row] = score_error(q, k, row, weights);
     for (int col = 0; col < q.cols; ++col) {
       const auto [o, size] = weighted_sum(weights, v, col);
-      sum_of_squares += size * size;
+      sums_of_squares[row] += size * size;
       result.o(row, col) = o;
-      result.bound(row, col) = (roundings + error) * size + absolute;
+      result.bound(row, col) = (roundings + errors[row]) * size + absolute;
     }
-  }
+  });
+  const double largest_error = *std::ranges::max_element(errors);
+  const double sum_of_squares =
+      std::accumulate(sums_of_squares.begin(), sums_of_squares.end(), 0.0);
   result.norm_bound = (norm_factor(inputs.type) + largest_error) * std::sqrt(sum_of_squares) +
                       absolute * std::sqrt(double(q.rows) * q.cols);
   return result;

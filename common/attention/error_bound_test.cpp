@@ -79,6 +79,18 @@ TEST_CASE("The bound of a case worked by hand, in both types") {
       close(brain.norm_bound, (4e-3 + score_error) * size * std::sqrt(32) + 1e-6 * std::sqrt(32)));
 }
 
+TEST_CASE("Many rows, which share the cores, are expected as the oracle has them") {
+  for (const Mask mask : {Mask::none, Mask::causal}) {
+    const Inputs inputs = make_inputs("normal", ElementType::fp16, 700, 16, 1);
+    const Expectation expectation = expect(inputs, mask);
+    const auto wide = [&](const Matrix<std::uint16_t>& bits) { return widen(inputs.type, bits); };
+    const auto o = attention_oracle(wide(inputs.q), wide(inputs.k), wide(inputs.v), mask);
+    CHECK(expectation.o == o);
+    CHECK(std::ranges::all_of(expectation.bound.values, [](double bound) { return bound > 0; }));
+    CHECK(expectation.norm_bound > 0);
+  }
+}
+
 TEST_CASE("A large key that the causal mask hides widens no bound") {
   const Inputs inputs = constant_inputs(ElementType::bf16, 1, {1, 1000}, {3, 500});
   const auto causal = expect(inputs, Mask::causal);
