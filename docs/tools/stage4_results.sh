@@ -1,50 +1,78 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# usage: docs/tools/stage4_results.sh BUILD_FOLDER > docs/results/stage4_NAME.md
-# Times stage 3 and the steps of stage 4 on a GPU, N = 2048, FP16. A time is the median over rounds of
-# what a program reports, itself the median of 5 launches after a warm-up; each round runs all programs,
-# so that none of them has the card at a better moment.
+# usage: docs/tools/stage4_results.sh BUILD_FOLDER BENCH.json > docs/results/stage4_NAME.md
+# What the pages of stage 4 quote: the rows of N = 2048, FP16, out of a file that
+# `./workshop bench --output BENCH.json` wrote; what Nsight Compute counts; and the times of the last two
+# steps with other numbers of warps in a block, for which it builds copies of the tree. Needs a GPU.
 set -eu -o pipefail
-bin=$1/bin
-rounds=5
+tools=$(cd "$(dirname "$0")" && pwd)
+build=$(realpath "$1")
+bench=$2
+name=stage4_tuning_step
 
-cases() {
-  for d in 16 64; do
-    for mask in none causal; do
-      echo "stage3_masking $d $mask 32"
-      for step in "$bin"/stage4_tuning_step[1-9]; do
-        echo "${step##*/} $d $mask 32"
-        echo "${step##*/} $d $mask 64"
-      done
-    done
-  done
+rows() {  # rows FILE...: the rows of benchmarks of Google Benchmark's own table, "NAME MICROSECONDS"
+  grep -h _median "$@" | sed -E 's,/min_time\S*, ,' | awk '{ print $1, $2 }'
 }
 
-# "PROGRAM D MASK WIDTH MILLISECONDS"
-times() {
-  for _ in $(seq "$rounds"); do
-    cases | while read -r program d mask width; do
-      options=(--n 2048 --d "$d" --block-n "$width")
-      [ "$mask" = none ] || options+=(--causal)
-      row=$("$bin/$program" "${options[@]}" | grep ' pass$')
-      echo "$program $d $mask $width $(sed -E 's/.* ([0-9.e+-]+) ms .*/\1/' <<<"$row")"
-    done
-  done
-}
+python3 - "$bench" <<'END'
+import json, sys
 
-card=$(nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader | head -n 1)
-cat <<END
-# Stage 3 and the steps of stage 4 on a GPU
+results = json.load(open(sys.argv[1]))
+device, build = results["devices"][0], results["build"]
+print(f"""# Stage 4 on a GPU
 
-Written by \`docs/tools/stage4_results.sh\`. N = 2048, FP16, one head; device time of a launch in
-microseconds, by CUDA events: the median of $rounds rounds, with the smallest and the largest.
+Written by `docs/tools/stage4_results.sh` out of [a benchmark](bench_h200.json), which has more rows. N = 2048, FP16, one head;
+microseconds of a launch, the median of {results["rows"][0]["repeats"]} repetitions, with the smallest and the largest.
 
-* card, driver, clocks before the runs (SM, memory): $card
-* commit: ${WORKSHOP_COMMIT:-$(git describe --always --dirty --abbrev=12 --exclude='*')}
+* {device["name"]}: {device["description"]}
+* right after the runs, {device["nvidia_smi"]["query"]}: {device["nvidia_smi"]["answer"]}
+* {build["compiler"]}, CUDA {build["cuda"]}, commit {build["commit"]}
 
-| program | D | mask | kBlockN | median | smallest | largest |
-|:--|--:|:--|--:|--:|--:|--:|
+| program | D | mask | kBlockN | median | smallest | largest | TFLOP/s |
+|:--|--:|:--|--:|--:|--:|--:|--:|""")
+rows = [row for row in results["rows"] if row["n"] == 2048 and row["type"] == "fp16"]
+for row in sorted(rows, key=lambda row: (row["stage"], row["d"], row["mask"] == "causal", row["block_n"])):
+    times = [1000 * row["time_ms_" + which] for which in ("median", "smallest", "largest")]
+    print("|", " | ".join([row["stage"], str(row["d"]), row["mask"], str(row["block_n"])]
+                          + [f"{time:.1f}" for time in times] + [f"{row['flop_per_s'] / 1e12:.2f}"]), "|")
 END
-times | sort -k1,4 -k5,5g | awk -v rounds="$rounds" '
-  { key = $1 " | " $2 " | " $3 " | " $4; time[++n] = 1000 * $5 }
-  n == rounds { printf "| %s | %.1f | %.1f | %.1f |\n", key, time[int((rounds + 1) / 2)], time[1], time[rounds]; n = 0 }'
+
+cat <<END
+
+## Counters
+
+N = 2048, D = 64, FP16, no mask, as \`docs/tools/counters.py\` read them right after: for each program and kBlockN.
+
+END
+"$tools/counters.py" "$build" ${name}1:32 ${name}1:64 ${name}2:64 ${name}3:32 ${name}3:64 ${name}4:32 ${name}4:64
+
+cat <<END
+
+## Warps a block
+
+The two steps with tensor cores, N = 2048, D = 64, FP16, no mask, with other values of \`kWarps\`; microseconds, median.
+
+| kWarps | blocks | step 3, 32 | step 3, 64 | step 4, 32 | step 4, 64 |
+|--:|--:|--:|--:|--:|--:|
+END
+cd "$tools/../.."
+tree=(CMakeLists.txt CMakePresets.json cmake common trace stage[1-9]_*)
+trees=$(mktemp -d)
+trap 'rm -rf "$trees"' EXIT
+variants="1 2 4 8"
+for warps in $variants; do
+  mkdir "$trees/$warps"
+  cp -r "${tree[@]}" "$trees/$warps"
+  sed -i "s/kWarps = 4;/kWarps = $warps;/" "$trees/$warps"/stage4_tuning/step[34]_*/attention.cu
+  grep -q "kWarps = $warps;" "$trees/$warps"/stage4_tuning/step4_*/attention.cu
+  { cmake -S "$trees/$warps" -B "$trees/$warps/build" -G Ninja -DWORKSHOP_CUDA=ON -DBUILD_TESTING=OFF \
+      -DWORKSHOP_BENCHMARKS=ON -DCMAKE_CUDA_ARCHITECTURES=native
+    cmake --build "$trees/$warps/build" --target ${name}3_bench ${name}4_bench; } > "$trees/$warps.log" 2>&1 &
+done
+for job in $(jobs -p); do wait "$job" || { tail -n 20 "$trees"/*.log >&2; exit 1; }; done
+for warps in $variants; do
+  for step in 3 4; do
+    "$trees/$warps/build/bin/$name${step}_bench" --n 2048 --d 64 --dtype fp16 --mask none > "$trees/times$step" 2> /dev/null
+  done
+  echo "| $warps | $((2048 / (16 * warps))) | $(rows "$trees"/times[34] | cut -d' ' -f2 | paste -sd'|' | sed 's/|/ | /g') |"
+done

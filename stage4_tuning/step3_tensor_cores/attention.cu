@@ -78,13 +78,18 @@ static_assert(sizeof(SharedTiles<TileShape<64, 64>, workshop::Half>) == 18'432, 
 /// Copies `kRows` rows of a tensor, from `first_row` on, into shared memory, 16 bytes at a time: all
 /// threads.
 ///
+/// Counted and unrolled, so that a thread waits once, for all of its loads.
+///
 /// Rows past the end become 0. Their p is 0 too, but 0 times what lies there could be NaN.
 template <typename Tile, int kRows, int kPitch, typename Element>
 __device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
                           const Element* tensor, int first_row,  // [N][D]
                           int seq_len) {
   constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
-  for (int i = threadIdx.x; i < kRows * kChunks; i += Tile::kThreads) {
+#pragma unroll
+  for (int first = 0; first < kRows * kChunks; first += Tile::kThreads) {
+    const int i = first + threadIdx.x;
+    if (kRows * kChunks < Tile::kThreads && i >= kRows * kChunks) break;  // D = 16, 32 keys
     const int row = i / kChunks;
     const int chunk = i % kChunks;
     uint4 elements = {};
@@ -261,8 +266,9 @@ __device__ int count_n_blocks(int m_block, int seq_len, bool causal) {
 }
 // [count_n_blocks]
 
+/// Compiled for an SM that holds one block (the 1): no register is saved for the sake of more.
 template <typename Tile, typename Element>
-__global__ void __launch_bounds__(Tile::kThreads)
+__global__ void __launch_bounds__(Tile::kThreads, 1)
     attention_kernel(const Element* q,  // [N][D]
                      const Element* k,  // [N][D]
                      const Element* v,  // [N][D]

@@ -97,7 +97,10 @@ __device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
                           const Element* tensor, int first_row,  // [N][D]
                           int seq_len) {
   constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
-  for (int i = threadIdx.x; i < kRows * kChunks; i += Tile::kThreads) {
+#pragma unroll
+  for (int first = 0; first < kRows * kChunks; first += Tile::kThreads) {
+    const int i = first + threadIdx.x;
+    if (kRows * kChunks < Tile::kThreads && i >= kRows * kChunks) break;  // D = 16, 32 keys
     const int row = i / kChunks;
     const int chunk = i % kChunks;
     simt::cp_async16(&tile_smem[row][swizzled_col<Tile>(row, chunk)],
@@ -276,8 +279,9 @@ __device__ int count_n_blocks(int m_block, int seq_len, bool causal) {
 }
 // [count_n_blocks]
 
+/// Compiled for an SM that holds one block (the 1): no register is saved for the sake of more.
 template <typename Tile, typename Element>
-__global__ void __launch_bounds__(Tile::kThreads)
+__global__ void __launch_bounds__(Tile::kThreads, 1)
     attention_kernel(const Element* q,  // [N][D]
                      const Element* k,  // [N][D]
                      const Element* v,  // [N][D]
