@@ -20,7 +20,7 @@ COUNTERS = {
     "bank conflicts of loads": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "loads from global memory": "smsp__inst_executed_op_global_ld.sum",
     "`cp.async`": "smsp__sass_inst_executed_op_ldgsts.sum",
-    "`mma`": "sm__inst_executed_pipe_tensor_op_hmma.sum",
+    "tensor-core unit": "sm__inst_executed_pipe_tensor_op_hmma.sum",
     "warps that wait for global memory, per issue": STALLED.format("long_scoreboard"),
     "... for shared memory or a shuffle": STALLED.format("short_scoreboard"),
     "... for the queue of memory instructions": STALLED.format("mio_throttle"),
