@@ -71,7 +71,7 @@ WeightedSum weighted_sum(const std::vector<double>& weights, const Matrix<double
   return {sum, std::abs(sum) + sum_of_sizes};
 }
 
-/// Calls `work(row)` for every row, on all cores if there are many: no row looks at another.
+/// Calls `work(row)` for every row, on all cores if there are many rows: none looks at another.
 template <typename Work>
 void for_all_rows(int rows, const Work& work) {
   constexpr int kFewRows = 256;

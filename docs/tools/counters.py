@@ -32,12 +32,15 @@ COUNTERS = {
 
 
 def counted(program: str, block_n: str) -> dict[str, str]:
-    """The counters of the second launch: the first is the one that meets a cold cache."""
-    command = ["ncu", "--clock-control", "none", "--launch-skip", "1", "--launch-count", "1", "--csv"]
+    """The counters of the second launch, with the caches as the first one left them."""
+    command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv"]
+    command += ["--launch-skip", "1", "--launch-count", "1"]
     command += ["--metrics", ",".join(COUNTERS.values())]
     command += [program, "--n", "2048", "--d", "64", "--block-n", block_n]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    table = [line for line in output.splitlines() if line.startswith('"')]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\n{' '.join(command)}: status {done.returncode}")
+    table = [line for line in done.stdout.splitlines() if line.startswith('"')]
     return {row["Metric Name"]: row["Metric Value"] for row in csv.DictReader(table)}
 
 

@@ -28,14 +28,14 @@ cases() {  # PROGRAM OPTION...
 check() {  # check TOOL PROGRAM OPTION...
   local output status=0
   output=$(compute-sanitizer --tool "$1" --error-exitcode 9 "$bin/$2" "${@:3}" 2>&1) || status=$?
-  [ "$status" = 0 ] || tail -n 20 <<<"$output"
-  printf '%-9s  %-24s %-48s %s\n' "$1" "$2" "${*:3}" \
-    "$([ "$status" = 0 ] && echo clean || echo "FAILED (status $status)")"
+  local verdict=clean
+  [ "$status" = 0 ] || verdict="FAILED (status $status)"$'\n'$(tail -n 20 <<<"$output")
+  printf '%-9s  %-24s %-48s %s\n' "$1" "$2" "${*:3}" "$verdict"
   return "$status"
 }
 export -f check
 
-# As many at once as there are processors; xargs ends with 123 if one of them failed.
+# Several at once, each with memory of its own on the GPU; xargs ends with 123 if one of them failed.
 for tool in memcheck racecheck initcheck synccheck; do
   cases | sed "s/^/$tool /"
-done | xargs -P "$(nproc)" -L 1 bash -c 'check "$@"' _
+done | xargs -P 8 -L 1 bash -c 'check "$@"' _

@@ -21,7 +21,7 @@ results = json.load(open(sys.argv[1]))
 device, build = results["devices"][0], results["build"]
 print(f"""# Stage 4 on a GPU
 
-Written by `docs/tools/stage4_results.sh` out of [a benchmark](bench_h200.json), which has more rows. N = 2048, FP16, one head;
+Written by `docs/tools/stage4_results.sh` out of [a benchmark]({sys.argv[1].split("/")[-1]}), which has more rows. N = 2048, FP16, one head;
 microseconds of a launch, the median of {results["rows"][0]["repeats"]} repetitions, with the smallest and the largest.
 
 * {device["name"]}: {device["description"]}
@@ -42,8 +42,6 @@ cat <<END
 ## Counters
 
 N = 2048, D = 64, FP16, no mask, as \`docs/tools/counters.py\` read them right after: for each program and kBlockN.
-In steps 1 and 2 the tensor-core unit does no \`mma\`: the compiler uses it to copy registers. In step 4 the loads from shared memory
-are none of the source: the compiler puts some whose predicate is false between \`ldmatrix\`.
 
 END
 "$tools/counters.py" "$build" ${name}1:32 ${name}1:64 ${name}2:64 ${name}3:32 ${name}3:64 ${name}4:32 ${name}4:64
@@ -66,15 +64,17 @@ for warps in $variants; do
   mkdir "$trees/$warps"
   cp -r "${tree[@]}" "$trees/$warps"
   sed -i "s/kWarps = 4;/kWarps = $warps;/" "$trees/$warps"/stage4_tuning/step[34]_*/attention.cu
-  grep -q "kWarps = $warps;" "$trees/$warps"/stage4_tuning/step4_*/attention.cu
+  [ "$(cat "$trees/$warps"/stage4_tuning/step[34]_*/attention.cu | grep -c "kWarps = $warps;")" = 2 ]
   { cmake -S "$trees/$warps" -B "$trees/$warps/build" -G Ninja -DWORKSHOP_CUDA=ON -DBUILD_TESTING=OFF \
       -DWORKSHOP_BENCHMARKS=ON -DCMAKE_CUDA_ARCHITECTURES=native
     cmake --build "$trees/$warps/build" --target ${name}3_bench ${name}4_bench; } > "$trees/$warps.log" 2>&1 &
 done
-for job in $(jobs -p); do wait "$job" || { tail -n 20 "$trees"/*.log >&2; exit 1; }; done
+failed=0
+for job in $(jobs -p); do wait "$job" || failed=1; done
+[ "$failed" = 0 ] || { tail -n 20 "$trees"/*.log >&2; exit 1; }
 for warps in $variants; do
   for step in 3 4; do
-    "$trees/$warps/build/bin/$name${step}_bench" --n 2048 --d 64 --dtype fp16 --mask none > "$trees/times$step" 2> /dev/null
+    "$trees/$warps/build/bin/$name${step}_bench" --n 2048 --d 64 --dtype fp16 --mask none > "$trees/times$step"
   done
   echo "| $warps | $((2048 / (16 * warps))) | $(rows "$trees"/times[34] | cut -d' ' -f2 | paste -sd'|' | sed 's/|/ | /g') |"
 done

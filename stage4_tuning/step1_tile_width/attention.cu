@@ -84,6 +84,7 @@ template <typename Tile, int kRows, int kPitch, typename Element>
 __device__ void load_tile(float (&tile_smem)[kRows][kPitch],     // [kRows][D]
                           const Element* tensor, int first_row,  // [N][D]
                           int seq_len) {
+  static_assert(kRows * Tile::kHeadDim % Tile::kThreads == 0, "each thread copies as many");
 #pragma unroll
   for (int first = 0; first < kRows * Tile::kHeadDim; first += Tile::kThreads) {
     const int i = first + threadIdx.x;
@@ -193,7 +194,7 @@ __device__ void store_output(Element* o, int q_row, int seq_len,  // [N][D]
   }
 }
 
-/// Compiled for an SM that holds one block (the 1): no register is saved for the sake of more.
+/// One block an SM is enough (the 1): the compiler saves no registers so that more would fit.
 template <typename Tile, typename Element>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     attention_kernel(const Element* q,  // [N][D]

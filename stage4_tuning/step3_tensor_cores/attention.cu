@@ -86,10 +86,12 @@ __device__ void load_tile(Element (&tile_smem)[kRows][kPitch],   // [kRows][D]
                           const Element* tensor, int first_row,  // [N][D]
                           int seq_len) {
   constexpr int kChunks = Tile::kHeadDim / 8;  // of a row: 8 elements are 16 bytes
+  static_assert(kRows * kChunks % Tile::kThreads == 0 || kRows * kChunks < Tile::kThreads,
+                "each thread copies as many chunks, or (D = 16, 32 keys) some copy one");
 #pragma unroll
   for (int first = 0; first < kRows * kChunks; first += Tile::kThreads) {
     const int i = first + threadIdx.x;
-    if (kRows * kChunks < Tile::kThreads && i >= kRows * kChunks) break;  // D = 16, 32 keys
+    if (kRows * kChunks < Tile::kThreads && i >= kRows * kChunks) break;
     const int row = i / kChunks;
     const int chunk = i % kChunks;
     uint4 elements = {};
@@ -266,7 +268,7 @@ __device__ int count_n_blocks(int m_block, int seq_len, bool causal) {
 }
 // [count_n_blocks]
 
-/// Compiled for an SM that holds one block (the 1): no register is saved for the sake of more.
+/// One block an SM is enough (the 1): the compiler saves no registers so that more would fit.
 template <typename Tile, typename Element>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     attention_kernel(const Element* q,  // [N][D]

@@ -102,7 +102,10 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  void record(Stream stream) { cuda::check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  void record(Stream stream) {
+    cuda::check(cudaEventRecord(event_, stream), "cudaEventRecord", last_launch.file,
+                last_launch.line);  // it also says what the last launch did wrong
+  }
   float milliseconds_since(const Event& start) const {
     float milliseconds = 0;
     cuda::check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
@@ -132,8 +135,15 @@ class LaunchGraph {
  public:
   LaunchGraph(const std::function<void(Stream)>& launch, int launches, Stream stream) {
     cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing");
-    for (int i = 0; i < launches; ++i) launch(stream);
     cudaGraph_t graph = nullptr;
+    try {
+      for (int i = 0; i < launches; ++i) launch(stream);
+    } catch (...) {
+      cudaStreamEndCapture(stream, &graph);
+      cudaGraphDestroy(graph);
+      cudaGetLastError();  // the error to report is the one that is on its way
+      throw;
+    }
     cuda::check(cudaStreamEndCapture(stream, &graph), "ending the capture");
     const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
     cudaGraphDestroy(graph);
@@ -143,7 +153,10 @@ class LaunchGraph {
   LaunchGraph(const LaunchGraph&) = delete;
   LaunchGraph& operator=(const LaunchGraph&) = delete;
 
-  void replay(Stream stream) { cuda::check(cudaGraphLaunch(graph_, stream), "cudaGraphLaunch"); }
+  void replay(Stream stream) {
+    cuda::check(cudaGraphLaunch(graph_, stream), "cudaGraphLaunch", last_launch.file,
+                last_launch.line);
+  }
 
  private:
   cudaGraphExec_t graph_ = nullptr;

@@ -80,7 +80,16 @@ TEST_CASE("launches that are timed in a row are recorded once and made each time
 TEST_CASE("a kernel that the GPU stops while launches are timed is blamed at its launch") {
   workshop::require_device();
   const auto store = [](simt::Stream stream) { simt::cuda::launch_store(nullptr, stream); };
-  CHECK_THROWS_AS(simt::time_ms(store, 40), simt::KernelFault);
+  CHECK_THROWS_WITH(simt::time_ms(store, 40), ContainsSubstring("faulty_kernels.cu:"));
+}
+
+TEST_CASE("a launch that the GPU refuses while it is recorded is named, and the next one works") {
+  workshop::require_device();
+  const auto refused = [](simt::Stream stream) { simt::cuda::launch_too_many_threads(stream); };
+  CHECK_THROWS_WITH(simt::time_ms(refused, 40), ContainsSubstring("faulty_kernels.cu:"));
+  simt::Buffer buffer(sizeof(float));
+  simt::cuda::launch_store(static_cast<float*>(buffer.data()));
+  CHECK_NOTHROW(simt::synchronize());
 }
 
 TEST_CASE("a kernel that the GPU stops is blamed at its launch") {

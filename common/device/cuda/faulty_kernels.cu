@@ -13,8 +13,8 @@ __global__ void store(float* where) { *where = 1; }
 
 void launch_store(float* where, Stream stream) { launch({1, 1, 0, stream}, store, where); }
 
-void launch_too_many_threads() {
-  launch({1, 2048, 0, nullptr}, store, static_cast<float*>(nullptr));
+void launch_too_many_threads(Stream stream) {
+  launch({1, 2048, 0, stream}, store, static_cast<float*>(nullptr));
 }
 
 void launch_too_much_shared_memory() {

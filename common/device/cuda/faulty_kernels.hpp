@@ -9,7 +9,7 @@ namespace simt::cuda {
 
 /// One thread that stores a float at an address.
 void launch_store(float* where, Stream stream = nullptr);
-void launch_too_many_threads();
+void launch_too_many_threads(Stream stream = nullptr);
 void launch_too_much_shared_memory();
 
 }  // namespace simt::cuda
