@@ -42,6 +42,7 @@ cat <<END
 ## Counters
 
 N = 2048, D = 64, FP16, no mask, as \`docs/tools/counters.py\` read them right after: for each program and kBlockN.
+What "warps that wait, per issue" are says the [glossary](../glossary.md#terms).
 
 END
 "$tools/counters.py" "$build" ${name}1:32 ${name}1:64 ${name}2:64 ${name}3:32 ${name}3:64 ${name}4:32 ${name}4:64
