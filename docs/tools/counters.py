@@ -48,7 +48,8 @@ def main() -> None:
     folder, *chosen = sys.argv[1:]
     pairs = [choice.split(":") for choice in chosen]
     columns = [counted(f"{folder}/bin/{name}", block_n) for name, block_n in pairs]
-    print("| in one launch |", " | ".join(f"{name}, {block_n}" for name, block_n in pairs), "|")
+    heads = [f"{name.removeprefix('stage4_tuning_')}, {block_n}" for name, block_n in pairs]
+    print("| in one launch |", " | ".join(heads), "|")
     print("|:--|", " | ".join("--:" for _ in pairs), "|")
     for what, metric in COUNTERS.items():
         print(f"| {what} |", " | ".join(column.get(metric, "-") for column in columns), "|")
