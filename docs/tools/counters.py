@@ -45,8 +45,10 @@ def counted(program: str, block_n: str) -> dict[str, str]:
 
 
 def main() -> None:
-    folder, *chosen = sys.argv[1:]
+    folder, *chosen = sys.argv[1:] or [""]
     pairs = [choice.split(":") for choice in chosen]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        sys.exit(__doc__.splitlines()[0])
     columns = [counted(f"{folder}/bin/{name}", block_n) for name, block_n in pairs]
     heads = [f"{name.removeprefix('stage4_tuning_')}, {block_n}" for name, block_n in pairs]
     print("| in one launch |", " | ".join(heads), "|")

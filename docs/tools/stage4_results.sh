@@ -10,10 +10,6 @@ build=$(realpath "$1")
 bench=$2
 name=stage4_tuning_step
 
-rows() {  # rows FILE...: the rows of benchmarks of Google Benchmark's own table, "NAME MICROSECONDS"
-  grep -h _median "$@" | sed -E 's,/min_time\S*, ,' | awk '{ print $1, $2 }'
-}
-
 python3 - "$bench" <<'END'
 import json, sys
 
@@ -74,8 +70,8 @@ failed=0
 for job in $(jobs -p); do wait "$job" || failed=1; done
 [ "$failed" = 0 ] || { tail -n 20 "$trees"/*.log >&2; exit 1; }
 for warps in $variants; do
-  for step in 3 4; do
-    "$trees/$warps/build/bin/$name${step}_bench" --n 2048 --d 64 --dtype fp16 --mask none > "$trees/times$step"
-  done
-  echo "| $warps | $((2048 / (16 * warps))) | $(rows "$trees"/times[34] | cut -d' ' -f2 | paste -sd'|' | sed 's/|/ | /g') |"
+  medians=$(for step in 3 4; do
+    "$trees/$warps/build/bin/$name${step}_bench" --n 2048 --d 64 --dtype fp16 --mask none || exit
+  done | awk '/_median/ { printf " %s |", $2 }')  # of Google Benchmark's own table
+  echo "| $warps | $((2048 / (16 * warps))) |$medians"
 done
